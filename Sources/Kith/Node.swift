@@ -186,6 +186,8 @@ public final class Node: Sendable {
             if trust.standing == .left {
                 try await Farewell(self).run()
             } else if trust.devices.isEmpty {
+                // Whoever is paired with this device meanwhile is told where it will be.
+                if let port = try? await port() { board.willListen(on: port) }
                 try? await Task.sleep(for: .milliseconds(Self.trustPollMilliseconds))
             } else {
                 try await Network(self).run()

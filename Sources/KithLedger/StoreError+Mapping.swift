@@ -60,7 +60,12 @@ extension StoreError {
         switch code & 0xff {
         case SQLITE_FULL:
             (.diskFull, "The disk is full; nothing was changed. Free some space and try again. (\(detail))")
-        case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
+        case SQLITE_CANTOPEN:
+            (
+                .readOnly,
+                "The store's file, or one beside it, cannot be opened: check the room on the disk, and the permissions of file and folder. (\(detail))"
+            )
+        case SQLITE_READONLY, SQLITE_PERM:
             (.readOnly, "The store cannot be written: check the permissions of its file and folder. (\(detail))")
         case SQLITE_BUSY, SQLITE_LOCKED:
             (.busy, "Another process keeps the store busy; nothing was changed. Try again. (\(detail))")

@@ -119,7 +119,12 @@ extension NotesError {
             )
         case .SQLITE_CORRUPT:
             self.init(.corrupt, "The notes' file is damaged (\(detail)). \(Self.recovery)", details: details)
-        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_AUTH:
+        case .SQLITE_CANTOPEN:
+            self.init(
+                .readOnly,
+                "The notes' file, or one beside it, cannot be opened. Check the room on the disk, and the permissions of the file and its folder.",
+                details: details)
+        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             self.init(
                 .readOnly, "The notes' file cannot be written (\(detail)). Check the permissions of the file and its folder.",
                 details: details)

@@ -5,6 +5,7 @@ import KithNotes
 /// Why machines do not meet, and what else is wrong with the notes of this one: what `kith doctor` and the page say, in the same words.
 package struct Checkup: Sendable {
     private let file: URL
+    private let identity: URL
     private let trust: TrustStore
     private let keyObstacle: String?
     private let key: DeviceKey
@@ -17,6 +18,7 @@ package struct Checkup: Sendable {
     ///   - keyObstacle: why this machine has no key, and none can be made.
     package init(file: URL, identity: URL, trust: TrustStore, keyObstacle: String?) {
         self.file = file
+        self.identity = identity
         self.trust = trust
         self.keyObstacle = keyObstacle
         key = (try? DeviceKey.load(from: identity)) ?? DeviceKey()
@@ -35,9 +37,19 @@ package struct Checkup: Sendable {
         if let conflicts { findings.append(DiagnosisFinding(conflicts, trust.deviceNames, isOnPage)) }
         if let keyObstacle {
             findings.insert(
+                DeviceKey.exists(in: identity)
+                    ? DiagnosisFinding(
+                        "key", .problem, "The key of this machine cannot be read. \(keyObstacle)",
+                        remedy: "Look at the owner and the permissions of what is in \(identity.path).")
+                    : DiagnosisFinding(
+                        "key", .problem, "This machine has no key yet, and none can be made. \(keyObstacle)",
+                        remedy: "Make room on the disk, or choose a folder that can be written: KITH_HOME."), at: 0)
+        }
+        if FileManager.default.fileExists(atPath: file.path), !FileManager.default.isReadableFile(atPath: file.path) {
+            findings.insert(
                 DiagnosisFinding(
-                    "key", .problem, "This machine has no key yet, and none can be made. \(keyObstacle)",
-                    remedy: "Make room on the disk, or choose a folder that can be written: KITH_HOME."), at: 0)
+                    "notes", .problem, "The notes cannot be read: \(file.path) may not be opened.",
+                    remedy: "Look at its owner and its permissions."), at: 0)
         }
         if let obstacle = Self.obstacle(to: file) {
             findings.insert(

@@ -99,10 +99,22 @@ struct HouseholdCommandTests {
         let safe = { (home: KithHome) in try home.kith("status").output.contains("Everything you wrote is safe on:") }
         try await one.wait { _ in try safe(first) }
         try await one.wait { _ in try first.kith("note", "show", "Under a new key").output.contains("Safe on: second.") }
+        // What it wrote under its earlier keys is known for its own.
+        let shown = try first.kith("history", "--device", "second").output
+        #expect(shown.contains("Written alone") && shown.contains("Under a new key") && !shown.contains("removed"), "\(shown)")
         // It leaves, and the other one hears of it by itself.
         #expect(try second.kith("household", "leave").status == 0)
         try await one.wait { _ in try members(first) == ["first"] }
         try await two.wait { _ in try second.kith("household", "show").output.contains("by itself") }
+        // Who is gone can be named still, so that what it did can be found and taken back.
+        #expect(try first.kith("history").output.contains("second (removed)"))
+        let explained = try first.kith("note", "explain", "Under a new key").output
+        #expect(explained.contains("second (removed)"), "\(explained)")
+        #expect(try first.kith("trash", "restore", "--from", "second").output.hasPrefix("Nothing that second deleted"))
+        expectFailure(try first.kith("history", "--device", "nobody"), 66, "nobody")
+        #expect(try first.kith("revert", "--device", "second", "--since", "today").status == 0)
+        let left = try first.kith("note", "list").output
+        #expect(!left.contains("Written alone") && !left.contains("Under a new key") && left.contains("An answer"), "\(left)")
         #expect(try await one.stop(SIGTERM) == 0)
         #expect(try await two.stop(SIGTERM) == 0)
     }

@@ -1,5 +1,8 @@
-import KithNotes
+import GRDB
+import Kith
 import Testing
+
+@testable import KithNotes
 
 @Suite("A note that cannot be kept is taken")
 struct NoteLimitTests {
@@ -36,6 +39,31 @@ struct NoteLimitTests {
         }
         #expect(code { try store.add(title: "", body: "") } == .valueRejected)
         #expect(try store.list() == [note])
+    }
+
+    @Test func `what machines have made too long together can be changed, and does not grow`() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "Log")
+        let (long, tags) = (Self.text(NoteLimits.bodyBytesMax + 1_000), (0..<NoteLimits.tagsMax + 3).map { "t\($0)" })
+        try store.store.database.write { db in
+            try db.execute(
+                sql: "UPDATE note SET body = ?, tags = ?, title = ?",
+                arguments: [long, try NoteTags(tags).json(), Self.text(NoteLimits.titleBytesMax + 9)])
+        }
+        try store.edit(note.id) { $0.color = .red }
+        try store.edit(note.id) { $0.tags = NoteTags(tags.dropLast()) }
+        #expect(code { try store.edit(note.id) { $0.tags = NoteTags(tags + ["more"]) } } == .valueRejected)
+        #expect(code { try store.edit(note.id) { $0.body += "more" } } == .valueRejected)
+        let shorter = String(long.dropLast(10))
+        try store.edit(note.id) { $0.body = shorter }
+        #expect(code { try store.edit(note.id) { $0.title += "x" } } == .valueRejected)
+        try store.edit(note.id) { $0.title = "Long log" }
+        let kept = try #require(try store.note(note.id))
+        #expect(kept.body == shorter && kept.color == .red && kept.title == "Long log" && kept.tags.count == tags.count - 1)
+        // A store that gets it whole, as an import does, takes it.
+        let other = try NotesStore.inMemory()
+        #expect(try other.insert([WholeNote(kept)]) == [.added])
+        #expect(try other.note(note.id) == kept)
     }
 
     @Test func `a note of a body alone, or of a title alone, is a note`() throws {

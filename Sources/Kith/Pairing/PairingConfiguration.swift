@@ -65,3 +65,10 @@ extension PairingConfiguration.Method {
         if case .numbers = self { Array("numbers".utf8) } else { Array("token".utf8) }
     }
 }
+
+extension PairingConfiguration {
+    /// Tells the other device where the node of this one listens, or will.
+    package mutating func takePort(of node: NodeStatus?) {
+        if let port = node?.port ?? node?.futurePort { nodePort = port }
+    }
+}

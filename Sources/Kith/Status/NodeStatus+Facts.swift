@@ -10,6 +10,7 @@ extension NodeStatus {
         var runsElsewhere = false
         var peers: [Peer] = []
         var port: Int?
+        var futurePort: Int?
         var mdns = "not used"
         var mdnsFails = false
         var isDialling = false
@@ -33,6 +34,7 @@ extension NodeStatus {
         self.init(
             state: state, reason: reason, sentence: sentence, port: facts.port, mdns: facts.mdns, household: facts.household,
             peers: facts.peers)
+        futurePort = facts.port == nil ? facts.futurePort : nil
     }
 
     /// What goes on where nothing stands in the way.

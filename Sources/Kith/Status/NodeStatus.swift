@@ -94,6 +94,8 @@ public struct NodeStatus: Codable, Hashable, Sendable {
     public var remedy: String?
     /// The port the node listens on.
     public var port: Int?
+    /// The port on which it will listen once it trusts a device; `nil` if it listens, or does not know it yet.
+    package var futurePort: Int?
     /// Whether other nodes can be found by mDNS, in plain words.
     public var mdns: String
     /// The household, in short; `nil` without one.
@@ -124,6 +126,7 @@ extension NodeStatus {
         sentence = try container.decode(String.self, forKey: .sentence)
         remedy = try container.decodeIfPresent(String.self, forKey: .remedy)
         port = try container.decodeIfPresent(Int.self, forKey: .port)
+        futurePort = try container.decodeIfPresent(Int.self, forKey: .futurePort)
         mdns = try container.decode(String.self, forKey: .mdns)
         household = try container.decodeIfPresent(String.self, forKey: .household)
         peers = try container.decode([Peer].self, forKey: .peers)

@@ -119,6 +119,11 @@ final class StatusBoard: Sendable {
         }
     }
 
+    /// On which port the node will listen, once it trusts a device.
+    func willListen(on port: Int) {
+        update { $0.facts.futurePort = port }
+    }
+
     func listens(on port: Int?) {
         update { $0.facts.port = port }
     }

@@ -33,8 +33,13 @@ struct DeviceAdd: ParsableCommand {
         let other = try DeviceID(parsing: id)
         let trust = try options.trust()
         let addresses = try address.map { try PeerAddress(parsing: $0) }
+        let wasTrusted = trust.isTrusted(other)
         let device = try trust.add(TrustedDevice(id: other, name: name ?? "", addresses: addresses, added: Date()))
         if options.json { return try Console.output.write(json: DeviceRecord(device)) }
+        if wasTrusted {
+            let noted = addresses.isEmpty ? "" : " Its address was noted."
+            return try Console.output.writeLine("This machine trusts \(PlainText.line(device.label)) already.\(noted)")
+        }
         try Console.output.writeLine("This machine trusts \(PlainText.line(device.label)).")
         if trust.standing == .member {
             try Console.output.writeLine("It joins the household when it meets a machine that it trusts.")

@@ -12,7 +12,7 @@ import Glibc
 /// A file in a folder of its own that only its owner can read, for the person's editor.
 struct EditedFile {
     /// A title, a body, and what separates them.
-    private static let bytesMax = NoteLimits.titleBytesMax + NoteLimits.bodyBytesMax + 4
+    private static let bytesMax = NoteLimits.titleBytesMax + NoteLimits.mergedBodyBytesMax + 4
 
     private let folder: String
     private let path: String

@@ -20,12 +20,13 @@ struct HouseholdShow: ParsableCommand {
         try Console.output.writeLine(report.sentence)
         if let remedy = report.remedy { try Console.output.writeLine(remedy) }
         guard !report.members.isEmpty else { return }
+        let names = trust.deviceNames
         var table = TextTable(header: ["NAME", "ID", "ADDED", "ADDED BY"], flexibleColumns: 0)
         table.rows = report.members.map { member in
             [
                 .init((member.name.isEmpty ? "(no name)" : member.name) + (member.isThisDevice ? " (this machine)" : ""), .bold),
                 .init(String(member.id.prefix(11))), .init(TimeText(milliseconds: member.addedMilliseconds)?.local ?? "unknown", .dim),
-                .init(report.members.first { $0.id == member.addedBy }?.name ?? String(member.addedBy.prefix(11)), .dim),
+                .init(report.members.first { $0.id == member.addedBy }?.name ?? DeviceID(member.addedBy).map { names[$0] } ?? "", .dim),
             ]
         }
         try Console.output.writeLine("")

@@ -103,7 +103,7 @@ struct PairCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.usesDiscovery = !noDiscovery
         configuration.joinsOther = join
-        if let nodePort = StatusFile(forStore: try options.folders().notes).read()?.port { configuration.nodePort = nodePort }
+        configuration.takePort(of: StatusFile(forStore: try options.folders().notes).read())
         return configuration
     }
 

@@ -26,7 +26,10 @@ struct PairingScreen: Sendable {
         switch event {
         case .open(let port): open(port)
         case .noDiscovery(let reason): note("noDiscovery", reason)
-        case .notReachable(let reason): note("notReachable", reason)
+        case .notReachable(let reason):
+            // A window that is closed looks like a machine that is off.
+            let isToken = if case .enterToken = method { true } else { false }
+            note("notReachable", reason + (isToken ? " A token is good for ten minutes, once: does the other machine still show it?" : ""))
         case .compare(let code): compare(code)
         case .failed(let failure, let failures, let failuresMax):
             if isJSON { return write(Line(event: "failed", reason: "\(failure.code)", message: failure.inCommands, failures: failures)) }

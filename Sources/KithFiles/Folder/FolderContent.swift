@@ -17,9 +17,6 @@ struct FolderContent {
     init(_ bytes: [UInt8], path: String) throws(FilesError) {
         let parsed = try MarkdownNote(bytes, readsPins: false)
         if parsed.hasBrokenFrontMatter { throw FilesError(.data, "Its front matter cannot be read as YAML.") }
-        if parsed.body.utf8.count > NoteLimits.bodyBytesMax {
-            throw FilesError(.data, "It has \(parsed.body.utf8.count) bytes; a note has at most \(NoteLimits.bodyBytesMax).")
-        }
         let stem = FileName.parts(RelativePath.name(of: path)).stem
         id = parsed.id
         title = ForeignNote.line(parsed.title ?? stem)

@@ -48,7 +48,7 @@ extension MarkdownNote {
     /// A byte order mark, as UTF-8.
     static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// Bytes of a file that is read.
-    static let bytesMax = NoteLimits.bodyBytesMax + FrontMatter.bytesMax
+    static let bytesMax = NoteLimits.mergedBodyBytesMax + FrontMatter.bytesMax
 
     /// Reads a file.
     ///
@@ -56,6 +56,12 @@ extension MarkdownNote {
     /// - Throws: ``FilesError`` with code `data` for what is no text in UTF-8, or too large.
     init(_ bytes: [UInt8], readsPins: Bool = true) throws(FilesError) {
         try Self.check(bytes)
+        self.init(reading: bytes, readsPins: readsPins)
+        // Of a note that is known, what several machines have written adds up.
+        if id == nil, body.utf8.count > NoteLimits.bodyBytesMax { throw Self.tooLong(body.utf8.count) }
+    }
+
+    private init(reading bytes: [UInt8], readsPins: Bool) {
         func key(_ entry: FrontMatter.Entry) -> Key? {
             guard let key = entry.key.flatMap(Key.init), key != .pinned || readsPins else { return nil }
             return key
@@ -86,10 +92,12 @@ extension MarkdownNote {
         body = String(decoding: content + block.rest, as: UTF8.self)
     }
 
+    private static func tooLong(_ count: Int) -> FilesError {
+        FilesError(.data, "It has \(count) bytes; a note has at most \(NoteLimits.bodyBytesMax). Split it.")
+    }
+
     static func check(_ bytes: [UInt8]) throws(FilesError) {
-        if bytes.count > bytesMax {
-            throw FilesError(.data, "It has \(bytes.count) bytes; a note has at most \(NoteLimits.bodyBytesMax). Split it.")
-        }
+        if bytes.count > bytesMax { throw tooLong(bytes.count) }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw FilesError(.data, "It is text in UTF-16. Convert it to UTF-8 first, for instance with iconv.")
         }

@@ -6,6 +6,9 @@ public enum NoteLimits {
     public static let titleBytesMax = 1_000
     /// Bytes of a body, as UTF-8.
     public static let bodyBytesMax = 4 << 20
+    /// The same of a note that comes from an export: what machines write at the same time adds up, and shall come back.
+    package static let mergedBodyBytesMax = 16 << 20
+    package static let mergedTagsMax = 4 * tagsMax
     /// Tags of one note.
     public static let tagsMax = 64
     /// Bytes of a tag, as UTF-8.
@@ -32,11 +35,14 @@ public enum NoteLimits {
         }
     }
 
+    /// - Parameters:
+    ///   - current: what is stored: a title that stays is not looked at, and a body or tags that are too much already may not grow.
+    ///   - isMerged: whether the note may come from an export.
     /// - Throws: ``NotesError`` with code `valueRejected`, saying what is wrong.
-    static func check(_ note: Note) throws(NotesError) {
-        try checkTitle(note.title)
-        try checkBody(note.body)
-        if note.tags.count > tagsMax {
+    static func check(_ note: Note, over current: Note? = nil, isMerged: Bool = false) throws(NotesError) {
+        if note.title != current?.title { try checkTitle(note.title) }
+        try checkBody(note.body, max: max(isMerged ? mergedBodyBytesMax : bodyBytesMax, current?.body.utf8.count ?? 0))
+        if note.tags.count > max(isMerged ? mergedTagsMax : tagsMax, current?.tags.count ?? 0) {
             throw reject("A note has at most \(tagsMax) tags, and this one would have \(note.tags.count). Use fewer.")
         }
         for tag in note.tags { try checkTag(tag) }
@@ -57,8 +63,8 @@ public enum NoteLimits {
         }
     }
 
-    private static func checkBody(_ body: String) throws(NotesError) {
-        if body.utf8.count > bodyBytesMax {
+    private static func checkBody(_ body: String, max: Int) throws(NotesError) {
+        if body.utf8.count > max {
             throw reject("The body has \(body.utf8.count) bytes; at most \(bodyBytesMax) are allowed. Split the note.")
         }
         // SQLite's C interface would end the text there.

@@ -102,7 +102,7 @@ extension NotesStore {
         let current = try Self.current(id, db)
         var edited = current
         edited.body = body
-        try NoteLimits.check(edited)
+        try NoteLimits.check(edited, over: current)
         try store.saveText(db, table: NotesSchema.table, id: RowID(id), column: NoteField.body.rawValue, body, base: base)
         let merged = try Self.current(id, db)
         if merged.fieldsThatDiffer(from: current).isEmpty { return current }

@@ -121,7 +121,7 @@ extension NotesStore {
     func write(_ edited: Note, over current: Note, base: Note, _ db: Database) throws -> Note {
         let fields = edited.fieldsThatDiffer(from: current)
         if fields.isEmpty { return current }
-        try NoteLimits.check(edited)
+        try NoteLimits.check(edited, over: current)
         let assignments = fields.map { $0 == .body ? "body = kith_text(?, ?, body), " : "\($0.rawValue) = ?, " }.joined()
         let values = try fields.flatMap { field in
             let value = try edited.databaseValue(of: field)

@@ -53,9 +53,12 @@ extension NotesStore {
                 let attachments = Dictionary(
                     grouping: try store.trash(db, table: NotesSchema.attachmentTable, max: .max), by: { $0.values["note"] ?? .null })
                 if isStep { try step("Restore", ids.compactMap { notes[RowID($0)].flatMap(Self.title) }, db) }
-                for id in ids where !mayBeBack || notes[RowID(id)] != nil {
-                    try store.restore(db, table: NotesSchema.table, id: RowID(id))
-                    guard let note = notes[RowID(id)] else { continue }
+                for id in ids {
+                    guard let note = notes[RowID(id)] else {
+                        if mayBeBack { continue }
+                        throw NotesError(.notFound, "The note is not in the trash any more.")
+                    }
+                    try store.restore(db, table: NotesSchema.table, id: note.id)
                     for attachment in attachments[.blob(id.bytes)] ?? [] where attachment.isDeleted(with: note) {
                         try store.restore(db, table: NotesSchema.attachmentTable, id: attachment.id)
                     }

@@ -65,6 +65,9 @@ public struct DeviceKey: Sendable {
         return key
     }
 
+    /// Whether there is a key in `folder`, even one that cannot be read.
+    package static func exists(in folder: URL) -> Bool { FileStatus(path: path(in: folder)) != nil }
+
     /// The private key as PKCS#8 DER, for the TLS stack. Secret: neither log nor store it.
     package var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
 

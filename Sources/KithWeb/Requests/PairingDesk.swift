@@ -78,7 +78,7 @@ final class PairingDesk: Sendable {
         let name = String(ProcessInfo.processInfo.hostName.prefix { $0 != "." })
         var configuration = PairingConfiguration(token.map { .showToken($0) } ?? .numbers, app: NotesStore.app, name: name, address: place)
         configuration.usesDiscovery = usesDiscovery
-        if let port = StatusFile(forStore: notesFile).read()?.port { configuration.nodePort = port }
+        configuration.takePort(of: StatusFile(forStore: notesFile).read())
         let pairing = try Pairing(key: key, trust: trust, configuration: configuration)
         // Begun under the lock: one that ends at once ends after it was noted, and shows what it says after this.
         change { state in
