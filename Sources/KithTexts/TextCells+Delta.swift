@@ -141,10 +141,14 @@ extension RowState {
     /// Takes out what has gone ahead of the row.
     package mutating func leaveOut(_ sent: Preludes, column key: (Int) -> ColumnKey) {
         for index in cells.indices {
-            guard case .text(var text) = cells[index].cell, let last = sent[key(cells[index].column)],
-                let end = text.changes.firstIndex(where: { $0.stamp.dot == last })
-            else { continue }
-            text.changes.removeFirst(end + 1)
+            guard case .text(var text) = cells[index].cell, let last = sent[key(cells[index].column)] else { continue }
+            // A dot stands once in a document: what goes ends with it.
+            var open = last.filter { document, dot in text.changes.contains { $0.document == document && $0.stamp.dot == dot } }
+            text.changes.removeAll { change in
+                guard let dot = open[change.document] else { return false }
+                if change.stamp.dot == dot { open[change.document] = nil }
+                return true
+            }
             cells[index].cell = .text(text)
         }
     }

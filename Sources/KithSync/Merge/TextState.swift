@@ -20,6 +20,14 @@ package struct TextState: Hashable, Sendable {
         /// Which document it is a change of: ``AdoptedTexts/Document/number``.
         package var document: Int64 = 0
 
+        /// What tells the changes of a cell apart: a commit may make one of each document.
+        package struct Name: Hashable, Sendable {
+            let dot: Dot
+            let document: Int64
+        }
+
+        package var name: Name { Name(dot: stamp.dot, document: document) }
+
         package init(stamp: Stamp, parents: [Dot], replacedScalars: Int? = nil, steps: [UInt8], inserted: [UInt8]) {
             self.stamp = stamp
             self.parents = parents
@@ -163,8 +171,8 @@ package struct TextState: Hashable, Sendable {
         }
         touched.join(other.touched)
         present = keep(present, knowing: mine, other.present, knowing: theirs, dot: { $0 })
-        let known = Set(changes.map(\.stamp.dot))
-        changes += other.changes.filter { !known.contains($0.stamp.dot) }
+        let known = Set(changes.map(\.name))
+        changes += other.changes.filter { !known.contains($0.name) }
         if leavesOut { changes.removeAll { $0.document != 0 && adopted?[$0.document] == nil } }
     }
 }
