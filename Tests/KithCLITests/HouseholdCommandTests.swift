@@ -119,6 +119,23 @@ struct HouseholdCommandTests {
         #expect(try await two.stop(SIGTERM) == 0)
     }
 
+    @Test func `a machine that is paired with one whose node trusts nobody yet learns where that will listen`() async throws {
+        let node = try RunningNode(first, "--no-discovery", "--no-web", "--port", "0", "--json")
+        let status = first.store.path + "-status.json"
+        try await node.wait { _ in
+            FileManager.default.contents(atPath: status).map { String(decoding: $0, as: UTF8.self).contains("\"futurePort\"") } ?? false
+        }
+        #expect(try pair(first, second).status == 0)
+        let port = try await port(of: node)
+        let listed = try second.kith("device", "list").output
+        #expect(listed.contains("127.0.0.1:\(port)"), "\(listed)")
+        try first.kith("note", "add", "Hello")
+        let other = try RunningNode(second, "--no-discovery", "--no-web", "--port", "0")
+        try await other.wait { _ in try second.kith("note", "list").output.contains("Hello") }
+        #expect(try await other.stop(SIGTERM) == 0)
+        #expect(try await node.stop(SIGTERM) == 0)
+    }
+
     @Test func `of two households a person says which one is kept`() throws {
         let (third, fourth) = (try KithHome(), try KithHome())
         #expect(try pair(first, second).status == 0)
