@@ -101,6 +101,8 @@ public final class Node: Sendable {
         exchange = AttachmentExchange(store, logger: logger)
         knownTrust = Mutex(TrustSnapshot(trust))
         board.trust(trust)
+        // Whoever is paired with this device before it listens is told where it will.
+        if let port = configuration.port, port > 0 { board.willListen(on: port) }
     }
 
     /// What the node is doing now.
@@ -186,8 +188,6 @@ public final class Node: Sendable {
             if trust.standing == .left {
                 try await Farewell(self).run()
             } else if trust.devices.isEmpty {
-                // Whoever is paired with this device meanwhile is told where it will be.
-                if let port = try? await port() { board.willListen(on: port) }
                 try? await Task.sleep(for: .milliseconds(Self.trustPollMilliseconds))
             } else {
                 try await Network(self).run()

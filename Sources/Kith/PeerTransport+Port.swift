@@ -36,8 +36,11 @@ extension Node {
         do throws(NodeError) {
             let port = try await transport.listen(on: configuration.port, preferring: NodeConfiguration.preferredPort)
             await transport.close()
-            lastPort.withLock { $0 = $0 ?? port }
-            return port
+            // Of two that ask at once, both get the same.
+            return lastPort.withLock { known in
+                known = known ?? port
+                return known ?? port
+            }
         } catch {
             await transport.close()
             throw error

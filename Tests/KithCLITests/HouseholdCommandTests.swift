@@ -120,13 +120,15 @@ struct HouseholdCommandTests {
     }
 
     @Test func `a machine that is paired with one whose node trusts nobody yet learns where that will listen`() async throws {
-        let node = try RunningNode(first, "--no-discovery", "--no-web", "--port", "0", "--json")
+        let chosen = "\(Int.random(in: 20_000..<32_000))"
+        let node = try RunningNode(first, "--no-discovery", "--no-web", "--port", chosen, "--json")
         let status = first.store.path + "-status.json"
         try await node.wait { _ in
             FileManager.default.contents(atPath: status).map { String(decoding: $0, as: UTF8.self).contains("\"futurePort\"") } ?? false
         }
         #expect(try pair(first, second).status == 0)
         let port = try await port(of: node)
+        #expect("\(port)" == chosen)
         let listed = try second.kith("device", "list").output
         #expect(listed.contains("127.0.0.1:\(port)"), "\(listed)")
         try first.kith("note", "add", "Hello")

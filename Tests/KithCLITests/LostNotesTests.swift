@@ -97,6 +97,7 @@ struct LostNotesTests {
     @Test func `a backup is restored where a list has made an empty file, and a mistyped path makes none`() throws {
         try home.kith("backup", home.path("b"))
         let other = try KithHome()
+        expectFailure(try other.kith("recover", "--refill"), 66, "There are no notes", "kith restore")
         #expect(try other.kith("note", "list").status == 0)
         try #require(FileManager.default.fileExists(atPath: other.store.path))
         let restored = try other.kith("restore", home.path("b"), "--json").json() as? [String: Any]

@@ -22,7 +22,8 @@ public struct DeviceNames: Sendable {
         }
         for device in former where names[device.id] == nil {
             let removed = "\(device.name.isEmpty ? device.id.shortDescription : device.name) (removed)"
-            names[device.id] = device.member.map { names[$0] ?? device.name } ?? removed
+            let own = device.name.isEmpty ? device.id.shortDescription : device.name
+            names[device.id] = device.member.map { names[$0] ?? own } ?? removed
         }
         self.names = names
     }

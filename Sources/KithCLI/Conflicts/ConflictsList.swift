@@ -16,7 +16,10 @@ struct ConflictsList: ParsableCommand {
 
     func run() throws {
         let conflicts = try options.withNotes { try $0.conflicts() }
-        if options.json { return try Console.output.write(json: conflicts.map { ConflictRecord($0, options.deviceNames()) }) }
+        if options.json {
+            let names = options.deviceNames()
+            return try Console.output.write(json: conflicts.map { ConflictRecord($0, names) })
+        }
         var table = TextTable(header: ["ID", "TITLE", "FIELD", "VERSIONS"], flexibleColumns: 1)
         table.rows = conflicts.map { conflict in
             [

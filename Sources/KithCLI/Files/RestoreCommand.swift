@@ -28,9 +28,17 @@ struct RestoreCommand: ParsableCommand {
         let place = try options.folders().notes
         let isSealed = NotesBackup.isSealed(file)
         // A command that only lists makes a file, too.
+        var aside: [String] = []
         let makeRoom: (() throws -> Void)? =
-            holdsNothing(place) ? { _ = try SyncedDatabase.setAside(at: place.path, ending: RecoverCommand.ending) } : nil
+            holdsNothing(place)
+            ? {
+                guard holdsNothing(place) else {
+                    throw CommandFailure(.cannotCreate, "Notes were written to \(place.path) meanwhile, and were left as they are.")
+                }
+                aside = try SyncedDatabase.setAside(at: place.path, ending: RecoverCommand.ending)
+            } : nil
         let report = try NotesBackup.restore(file, to: place, passphrase: { try Passphrase.read(isNew: false) }, makingRoom: makeRoom)
+        if let empty = aside.last { try Console.error.writeLine(PlainText.line("The file without notes that was there is \(empty) now.")) }
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: isSealed)) }
         try Console.output.writeLine(PlainText.line(Self.sentence(report, place)))
     }

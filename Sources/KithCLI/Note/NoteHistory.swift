@@ -22,8 +22,8 @@ struct NoteHistory: ParsableCommand {
 
     func run() throws {
         let versions = try options.withNotes { notes in try notes.history(of: notes.find(note).id) }
-        if options.json { return try Console.output.write(json: versions.map { NoteVersionRecord($0, options.deviceNames()) }) }
         let names = options.deviceNames()
+        if options.json { return try Console.output.write(json: versions.map { NoteVersionRecord($0, names) }) }
         var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumns: 4)
         table.rows = versions.map { version in
             [

@@ -37,6 +37,10 @@ struct RecoverCommand: ParsableCommand {
 
     func run() throws {
         let file = try options.folders().notes
+        guard FileManager.default.fileExists(atPath: file.path) || NotesStore.loss(in: file) != nil else {
+            throw CommandFailure(
+                .noInput, "There are no notes in \(file.path), and none are known to have been. From a backup: kith restore FILE")
+        }
         let devices = ((try? options.trustedDevices()) ?? []).map { $0.name.isEmpty ? $0.id.shortDescription : $0.name }
         guard let trouble = try trouble(with: file) else {
             let words = "The notes in \(file.path) are there, and all of them can be read."
@@ -46,8 +50,14 @@ struct RecoverCommand: ParsableCommand {
         var result = Report(file, devices)
         if let restore {
             var names: [String] = []
-            let backup = try NotesBackup.restore(restore, to: file, passphrase: { try Passphrase.read(isNew: false) }) {
-                names = try SyncedDatabase.setAside(at: file.path, ending: Self.ending)
+            let backup: NotesBackup.Report
+            do {
+                backup = try NotesBackup.restore(restore, to: file, passphrase: { try Passphrase.read(isNew: false) }) {
+                    names = try SyncedDatabase.setAside(at: file.path, ending: Self.ending)
+                }
+            } catch {
+                for line in Self.left(names) { try? Console.error.writeLine(PlainText.line(line)) }
+                throw error
             }
             result.setAside = names
             return try report(result, (Self.left(names) + [RestoreCommand.sentence(backup, file)]).joined(separator: "\n"))

@@ -107,10 +107,12 @@ package struct NotesFolder: Hashable, Sendable {
             )
         }
         let mark = UUID().uuidString.lowercased()
+        var isMarked = false
         do {
             try requireExchange(in: path)
             try NewFile.write(
                 Array("\(mark)\nKith keeps this folder in step with its notes. Without this file it does not.\n".utf8), to: markFile)
+            isMarked = true
             return try FilesError.mapping {
                 let incarnation = try notes.store.incarnation()
                 return try notes.store.database.write { db in
@@ -122,7 +124,7 @@ package struct NotesFolder: Hashable, Sendable {
                 }
             }
         } catch {
-            unlink(markFile)
+            if isMarked { unlink(markFile) }
             if isMade { rmdir(path) }
             throw error
         }

@@ -22,6 +22,8 @@ struct Reversion {
     private var texts: [RowKey: [Int: ColumnValue]] = [:]
     /// Rows that this brought back, with the transaction that had deleted them: what came after it is no part of what they say.
     private var broughtBack: [RowKey: Int64] = [:]
+    /// The transaction that is taken back now.
+    private var current: Int64 = 0
 
     init(
         _ db: Database, _ state: WriterState, _ store: SyncedDatabase, title: String?,
@@ -39,6 +41,7 @@ struct Reversion {
 
     /// Takes one transaction back.
     mutating func takeBack(_ number: Int64, _ changes: [JournalChange]) throws {
+        current = number
         // Rows come back before others refer to them, in whichever order that works.
         var waiting = changes.filter { $0.kind == .delete }
         while !waiting.isEmpty {
@@ -54,8 +57,6 @@ struct Reversion {
             waiting = stillWaiting.map(\.0)
         }
         for change in changes where change.kind == .delete {
-            broughtBack[change.row] = number
-            texts[change.row] = nil
             if let foreign = foreignColumns.removeValue(forKey: change.row) { try setBack(change, after: number, but: foreign) }
         }
         for change in changes where change.kind == .update { try update(change, after: number) }
@@ -122,6 +123,8 @@ struct Reversion {
         } else {
             foreignColumns[change.row] = foreign
         }
+        broughtBack[change.row] = current
+        texts[change.row] = nil
         note(change.row, name)
         return nil
     }
@@ -301,7 +304,9 @@ struct Reversion {
         for (column, content) in change.columns {
             guard let place = user.tracked.columns.firstIndex(of: column) else { continue }
             let name = table.columns[column].sqlName
-            if case .splice = content, texts[change.row]?[column] == nil { texts[change.row, default: [:]][column] = found.values[place] }
+            if user.tracked.kinds[place] == .text, texts[change.row]?[column] == nil {
+                texts[change.row, default: [:]][column] = found.values[place]
+            }
             do {
                 let isDone = try attempt {
                     try write(content, user, place, found.row, shown: found.values[place], change.row, column, after: number)

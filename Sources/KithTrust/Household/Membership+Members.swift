@@ -16,6 +16,8 @@ package struct FormerMember: Hashable, Sendable {
     package let name: String
     /// Under which key it is a member now; `nil` if it is none.
     package let member: DeviceID?
+    /// Its last key.
+    package let last: DeviceID
 }
 
 extension Membership {
@@ -23,7 +25,10 @@ extension Membership {
     package var formerMembers: [FormerMember] {
         let names = names(among: Set(members.map(\.id)))
         return chains.keys.filter { member($0) == nil }.sorted().map { id in
-            FormerMember(id: id, name: name(of: id, names), member: members.first { isSuccessor($0.id, of: id) }?.id)
+            let successors = allSuccessors(of: id)
+            let member = members.first { successors.contains($0.id) }?.id
+            let last = successors.sorted().first { replacement(of: $0) == nil } ?? id
+            return FormerMember(id: id, name: name(of: id, names), member: member, last: member ?? last)
         }
     }
 

@@ -91,12 +91,15 @@ package struct Membership: Sendable {
     }
 
     /// Whether `id` took the place of `earlier`, directly or through others.
-    func isSuccessor(_ id: DeviceID, of earlier: DeviceID) -> Bool {
+    func isSuccessor(_ id: DeviceID, of earlier: DeviceID) -> Bool { allSuccessors(of: earlier).contains(id) }
+
+    /// Who took the place of `earlier`, directly or through others.
+    func allSuccessors(of earlier: DeviceID) -> Set<DeviceID> {
         var (open, seen) = ([earlier], Set([earlier]))
         while let device = open.popLast() {
             for successor in successors(of: device) where seen.insert(successor).inserted { open.append(successor) }
         }
-        return id != earlier && seen.contains(id)
+        return seen.subtracting([earlier])
     }
 
     /// The record by which `id` said that it leaves, if it is no member because of that: not one from before it came back.

@@ -13,10 +13,13 @@ struct Gate: RouterMiddleware {
 
     func handle(_ request: Request, context: Context, next: (Request, Context) async throws -> Response) async throws -> Response {
         var response: Response
+        var isLetIn = false
         do {
-            if let refusal = try refusal(of: request) { response = refusal } else { response = try await next(request, context) }
+            let refusal = try refusal(of: request)
+            isLetIn = refusal == nil
+            if let refusal { response = refusal } else { response = try await next(request, context) }
         } catch {
-            response = await answer(ErrorAnswer(error), to: request)
+            response = isLetIn ? await answer(ErrorAnswer(error), to: request) : ErrorAnswer(error).response
         }
         // What else is sent is nobody's to read.
         if response.status.code >= 400, request.method != .get || response.status == .unauthorized {
