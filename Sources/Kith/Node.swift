@@ -101,7 +101,7 @@ public final class Node: Sendable {
         exchange = AttachmentExchange(store, logger: logger)
         knownTrust = Mutex(TrustSnapshot(trust))
         board.trust(trust)
-        // Whoever is paired with this device before it listens is told where it will.
+        // A device that is paired with this one before this one listens learns the port from its status.
         if let port = configuration.port, port > 0 { board.willListen(on: port) }
     }
 

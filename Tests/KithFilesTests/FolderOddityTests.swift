@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import KithNotes
+import KithStore
 import TestSupport
 import Testing
 
@@ -79,6 +81,28 @@ struct FolderOddityTests {
         #expect(try machine.folder.state(in: notes).left.map(\.path) == names)
         for name in names { unlink(machine.path(name)) }
         #expect(try machine.sync().left.isEmpty && notes.list().count == 1)
+    }
+
+    @Test("a file makes no note too long, whatever id it has, and one that machines have made too long is kept in step")
+    func tooLong() throws {
+        let log = try notes.add(title: "Log", body: "start")
+        try machine.sync()
+        let long = String(repeating: "x", count: NoteLimits.bodyBytesMax + 1)
+        for id in [log.id.uuidString, UUID().uuidString] {
+            try machine.save("---\nid: \(id)\n---\n\n\(long)", as: "Other.md")
+            machine.clock.advance(1_000)
+            #expect(try machine.sync().left.first?.words.contains("at most \(NoteLimits.bodyBytesMax)") == true, "\(id)")
+        }
+        unlink(machine.path("Other.md"))
+        #expect(try notes.list().map(\.id) == [log.id] && notes.note(log.id)?.body == "start")
+        try notes.store.database.write { try $0.execute(sql: "UPDATE note SET body = ?", arguments: [long]) }
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().written == 1)
+        let text = try machine.read("Log.md")
+        try machine.save(String(text.dropLast(10)), as: "Log.md")
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().left.isEmpty)
+        #expect(try notes.note(log.id)?.body.utf8.count == long.utf8.count - 10)
     }
 
     @Test("a name that is not UTF-8 is named, and hurts nothing beside it")

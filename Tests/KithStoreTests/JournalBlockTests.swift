@@ -127,7 +127,7 @@ struct JournalBlockTests {
         let store = try HistoryTests.store()
         try store.execute("INSERT INTO item (id) VALUES (?)", [key(1)])
         let plan = try store.database.read { db in
-            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(JournalRecords.changesOfRowSQL)", arguments: [0, key(1), 0, 1])
+            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(JournalRecords.changesOfRowSQL)", arguments: [0, key(1), 0, 1, Int64.max])
                 .map { $0["detail"] as String }
         }
         #expect(plan.contains { $0.contains("SEARCH o USING") } && plan.contains { $0.contains("kith_journal_row_of") }, "\(plan)")

@@ -247,6 +247,33 @@ struct UndoTests {
         try here.expectSound()
     }
 
+    @Test func `a text that was NULL in between is set back, too`() throws {
+        let store = try HistoryTests.store()
+        try store.execute("INSERT INTO item (id, title, body) VALUES (?, 'Milk', 'one')", [key(1)])
+        let moment = try Self.moment(after: store)
+        for body in ["'one two'", "NULL", "'new'", "'newer'"] { try store.execute("UPDATE item SET body = \(body)") }
+        #expect(try store.store.revert(device: .own, sinceMilliseconds: moment).isWhole)
+        #expect(try Self.rows(store).map { $0["body"] as String? } == ["one"])
+        try store.expectSound()
+    }
+
+    @Test func `a row that somebody has brought back and edited is not taken for what it was when a device deleted it`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        try here.execute("INSERT INTO item (id, title, body) VALUES (?, 'Milk', 'one two three')", [key(1)])
+        try there.receive(from: here)
+        let moment = try Self.moment(after: here)
+        for sql in ["UPDATE item SET body = 'one three'", "DELETE FROM item"] {
+            try there.execute(sql)
+            try here.receive(from: there)
+        }
+        try here.store.restore(table: "item", id: HistoryTests.id(1))
+        try here.execute("UPDATE item SET body = 'zero, one three'")
+        let report = try here.store.revert(device: .unknown, sinceMilliseconds: moment)
+        #expect(report.isWhole, "\(report)")
+        #expect(try Self.rows(here).map { $0["body"] as String } == ["zero, one two three"])
+        try here.expectSound()
+    }
+
     /// The first moment after all that was written; the clock of these stores counts on by itself.
     private static func moment(after store: TestStore) throws -> Int64 {
         try store.store.history().last.map { Int64($0.date.timeIntervalSince1970 * 1_000) + 1 } ?? 0

@@ -10,7 +10,8 @@ public struct DeviceNames: Sendable {
     /// - Parameter devices: all that may be spoken of, this one aside.
     public init(_ devices: [TrustedDevice]) { self.init(devices, former: []) }
 
-    /// - Parameter former: who was a member: it is called as it is now, or was, and "(removed)" then.
+    /// - Parameter former: who was a member. A device that is one under another key is called as it is now; another one as it was called last,
+    ///   with "(removed)".
     init(_ devices: [TrustedDevice], former: [FormerMember]) {
         var counts: [[UInt8]: Int] = [:]
         for device in devices { counts[Array(device.name.utf8), default: 0] += 1 }
@@ -21,9 +22,8 @@ public struct DeviceNames: Sendable {
             names[device.id] = device.name.isEmpty ? device.id.shortDescription : name
         }
         for device in former where names[device.id] == nil {
-            let removed = "\(device.name.isEmpty ? device.id.shortDescription : device.name) (removed)"
-            let own = device.name.isEmpty ? device.id.shortDescription : device.name
-            names[device.id] = device.member.map { names[$0] ?? own } ?? removed
+            let name = device.name.isEmpty ? device.id.shortDescription : device.name
+            names[device.id] = device.isMember ? names[device.last] ?? name : "\(name) (removed)"
         }
         self.names = names
     }

@@ -11,8 +11,8 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Make the notes again from a backup.",
         discussion: """
             Only where there are no notes: what is there is never replaced. Where notes are gone or damaged, see `kith recover`. The \
-            backup is read and checked first. Then `kith up` brings what the other machines have written since; nothing that was deleted meanwhile comes back. \
-            Without a terminal the passphrase is the first line of standard input.
+            backup is read and checked first. Then `kith up` brings what the other machines have written since; nothing that was \
+            deleted meanwhile comes back. Without a terminal the passphrase is the first line of standard input.
 
             EXAMPLES
               kith restore /media/stick/notes-2026-11.kithbackup

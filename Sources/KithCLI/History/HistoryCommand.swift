@@ -84,38 +84,3 @@ private struct NoteChangeRecord: Encodable {
         when = TimeText(change.date)?.iso8601
     }
 }
-
-extension StoreOptions {
-    /// The machine that a person means, under all keys that it had: this one, a trusted one, one that was in the household, or any other
-    /// that has written here, by its name or the beginning of its id.
-    func authors(_ reference: String, _ notes: NotesStore) throws -> Set<Author> {
-        let trust = try trust()
-        if reference.isEmpty { throw CommandFailure(.usage, "Name a machine: “this”, or one of kith device list.") }
-        if reference == "this" || trust.isOwn(reference) { return [.own] }
-        let former = trust.formerMembers
-        func keys(of id: DeviceID) -> Set<Author> {
-            Set(([id] + former.filter { $0.last == id }.map(\.id)).map { .device($0.bytes) })
-        }
-        do {
-            return keys(of: try trust.find(reference).id)
-        } catch let error as CommandFailure where error.status == .noInput {
-            let names = trust.deviceNames
-            var meant = Set(former.filter { [$0.name, names[$0.id]].contains(reference) }.map(\.last))
-            if meant.isEmpty {
-                meant = Set(try notes.store.authors().devices.compactMap { DeviceID(bytes: $0) }).filter { $0.matches(reference) }
-            }
-            if meant.isEmpty { throw error }
-            if let id = meant.first, meant.count == 1 { return keys(of: former.first { $0.id == id }?.last ?? id) }
-            let ids = meant.map(\.shortDescription).sorted().joined(separator: ", ")
-            throw CommandFailure(.data, "“\(reference.prefix(80))” could be any of \(ids). Name one by its id.")
-        }
-    }
-}
-
-extension DeviceID {
-    /// Whether a person means it by the beginning of its id.
-    fileprivate func matches(_ reference: String) -> Bool {
-        let letters = reference.uppercased().filter { $0 != "-" && $0 != " " }
-        return letters.count >= 5 && description.filter { $0 != "-" }.hasPrefix(letters)
-    }
-}

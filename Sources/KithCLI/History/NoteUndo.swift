@@ -39,7 +39,7 @@ struct NoteUndo: ParsableCommand {
 struct StepReport {
     private let report: UndoReport
     private let options: StoreOptions
-    /// What was left, without the time of the last change, which nobody has written.
+    /// What was left, but for the time of a note's last change, which Kith writes by itself.
     private let left: [UndoReport.Left]
     /// What the notes are called of which something was left.
     private var titles: [UUID: String] = [:]

@@ -24,7 +24,7 @@ struct BodyOptions: ParsableArguments {
     /// The text that was asked for, or `nil` if none was.
     func read() throws(CommandFailure) -> String? {
         if let path = body == "-" ? body : bodyFile {
-            return try StandardStreams.read(path, bytesMax: NoteLimits.bodyBytesMax)
+            return try StandardStreams.read(path, bytesMax: NoteLimits.mergedBodyBytesMax)
         }
         return body
     }

@@ -23,16 +23,21 @@ struct StoreOptions: ParsableArguments {
         return folders
     }
 
+    /// The same for a command that makes no file of notes where `--store` says.
+    func foldersWithFile() throws(CommandFailure) -> Folders {
+        let folders = try folders()
+        guard store == nil || FileManager.default.fileExists(atPath: folders.notes.path) || NotesStore.loss(in: folders.notes) != nil else {
+            throw CommandFailure(
+                .noInput, "There is no file \(folders.notes.path). `kith note add` and `kith import` make one where --store says.")
+        }
+        return folders
+    }
+
     /// Runs `body` with the notes open.
     ///
     /// - Parameter makesFile: whether there may be no file yet where `--store` says; a slip of the fingers makes none otherwise.
     func withNotes<Result>(makingFile makesFile: Bool = false, _ body: (NotesStore) throws -> Result) throws -> Result {
-        let folders = try folders()
-        if store != nil, !makesFile, !FileManager.default.fileExists(atPath: folders.notes.path), NotesStore.loss(in: folders.notes) == nil
-        {
-            throw CommandFailure(
-                .noInput, "There is no file \(folders.notes.path). `kith note add` and `kith import` make one where --store says.")
-        }
+        let folders = try makesFile ? folders() : foldersWithFile()
         var options = folders.notesOptions
         options.readsWhileWriting = false
         options.opensReadOnly = true

@@ -50,13 +50,14 @@ struct RecoverCommand: ParsableCommand {
         var result = Report(file, devices)
         if let restore {
             var names: [String] = []
+            let ending = Self.ending
             let backup: NotesBackup.Report
             do {
                 backup = try NotesBackup.restore(restore, to: file, passphrase: { try Passphrase.read(isNew: false) }) {
-                    names = try SyncedDatabase.setAside(at: file.path, ending: Self.ending)
+                    names = try SyncedDatabase.setAside(at: file.path, ending: ending)
                 }
             } catch {
-                for line in Self.left(names) { try? Console.error.writeLine(PlainText.line(line)) }
+                Self.bringBack(names, ending)
                 throw error
             }
             result.setAside = names
@@ -85,9 +86,8 @@ struct RecoverCommand: ParsableCommand {
         var isLost: Bool { problems.isEmpty }
     }
 
-    /// Why the notes cannot be used, or not all of them; `nil` if they can, or if there never were any.
+    /// Why the notes cannot be used, or not all of them; `nil` if they can.
     private func trouble(with file: URL) throws -> Trouble? {
-        guard FileManager.default.fileExists(atPath: file.path) || NotesStore.loss(in: file) != nil else { return nil }
         do {
             let problems = try options.withNotes { notes in
                 _ = try notes.list()
@@ -104,6 +104,11 @@ struct RecoverCommand: ParsableCommand {
             if error.code == .notAStore, !FileManager.default.fileExists(atPath: file.path + "-kith") { throw error }
             return Trouble(sentence: error.message)
         }
+    }
+
+    /// Gives files their names again that made room for a backup which could not be put there.
+    private static func bringBack(_ names: [String], _ ending: String) {
+        for name in names { try? FileManager.default.moveItem(atPath: name, toPath: name.replacing(ending, with: "")) }
     }
 
     /// What is put behind the name of a file that makes room.

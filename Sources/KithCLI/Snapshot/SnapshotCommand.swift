@@ -60,7 +60,7 @@ struct SnapshotCommand: AsyncParsableCommand {
                 if Console.output.isTerminal { try Console.output.writeLine(isWritten ? "Written." : "It says this already.") }
             }
         }
-        let folders = try options.folders()
+        let folders = try options.foldersWithFile()
         let notes = try NotesStore.open(folders.notes, options: folders.notesOptions)
         let signals = StopSignals()
         let stops = signals.stream

@@ -23,7 +23,7 @@ struct FolderContent {
         hasTitle = parsed.title != nil
         body = parsed.body
         color = parsed.color ?? .none
-        tags = Array(NoteTags(parsed.tags.compactMap { ForeignNote.tag($0, isOurs: false) }.prefix(NoteLimits.tagsMax)))
+        tags = Array(NoteTags(parsed.tags.compactMap { ForeignNote.tag($0, isOurs: false) }.prefix(NoteLimits.mergedTagsMax)))
         attachments = parsed.attachments
         createdMilliseconds = parsed.createdMilliseconds
     }

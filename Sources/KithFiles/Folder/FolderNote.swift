@@ -57,7 +57,9 @@ enum FolderNote {
         let said = NoteTags(content.tags)
         if !isBare { for tag in record.tags where !said.contains(tag) { tags.remove(tag) } }
         for tag in said where !record.tags.contains(tag) { tags.insert(tag) }
-        if tags != current.tags, tags.count <= NoteLimits.tagsMax { changes.append(("tags = ?", [try tags.json()])) }
+        if tags != current.tags, tags.count <= max(NoteLimits.tagsMax, current.tags.count) {
+            changes.append(("tags = ?", [try tags.json()]))
+        }
         if !content.body.utf8.elementsEqual(record.body.utf8), !content.body.utf8.elementsEqual(current.body.utf8) {
             changes.append(("body = kith_text(?, ?, body)", [content.body, record.body]))
         }

@@ -132,7 +132,6 @@ extension FolderPass {
     }
 
     /// - Returns: what is known of the file now, and whether its note was not there before.
-
     private static func add(
         _ content: FolderContent, _ file: ChangedFile, _ tag: String?, _ tables: FolderTables, _ options: NotesFolder.Options,
         _ db: Database

@@ -140,6 +140,11 @@ struct FolderPass {
     /// What a file says, and its place.
     func content(_ bytes: [UInt8], at path: String) throws(FilesError) -> FolderContent {
         var content = try FolderContent(bytes, path: path)
+        let size = content.body.utf8.count
+        // What machines have made too long together may not grow here, either.
+        if size > NoteLimits.bodyBytesMax, size > content.id.flatMap({ try? notes.note($0) })?.body.utf8.count ?? 0 {
+            throw FilesError(.data, "It has \(size) bytes; a note has at most \(NoteLimits.bodyBytesMax). Split it.")
+        }
         if folder.tagsFolders, let tag = FolderTag.tag(at: path), content.tags.count < NoteLimits.tagsMax {
             content.tags = Array(NoteTags(content.tags + [tag]))
         }

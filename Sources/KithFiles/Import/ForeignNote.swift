@@ -67,9 +67,10 @@ extension ForeignNote {
             }
             fitting.append(word)
         }
-        if fitting.count > NoteLimits.tagsMax {
-            changes.append("Of its \(fitting.count) tags, \(NoteLimits.tagsMax) were kept.")
-            fitting = Array(fitting.prefix(NoteLimits.tagsMax))
+        let tagsMax = id == nil ? NoteLimits.tagsMax : NoteLimits.mergedTagsMax
+        if fitting.count > tagsMax {
+            changes.append("Of its \(fitting.count) tags, \(tagsMax) were kept.")
+            fitting = Array(fitting.prefix(tagsMax))
         }
         tags = fitting
         return changes

@@ -58,7 +58,7 @@ extension MarkdownNote {
         try Self.check(bytes)
         self.init(reading: bytes, readsPins: readsPins)
         // Of a note that is known, what several machines have written adds up.
-        if id == nil, body.utf8.count > NoteLimits.bodyBytesMax { throw Self.tooLong(body.utf8.count) }
+        if id == nil, body.utf8.count > NoteLimits.bodyBytesMax { throw Self.tooLong(body.utf8.count, NoteLimits.bodyBytesMax) }
     }
 
     private init(reading bytes: [UInt8], readsPins: Bool) {
@@ -92,12 +92,12 @@ extension MarkdownNote {
         body = String(decoding: content + block.rest, as: UTF8.self)
     }
 
-    private static func tooLong(_ count: Int) -> FilesError {
-        FilesError(.data, "It has \(count) bytes; a note has at most \(NoteLimits.bodyBytesMax). Split it.")
+    private static func tooLong(_ count: Int, _ max: Int) -> FilesError {
+        FilesError(.data, "It has \(count) bytes; a note has at most \(max). Split it.")
     }
 
     static func check(_ bytes: [UInt8]) throws(FilesError) {
-        if bytes.count > bytesMax { throw tooLong(bytes.count) }
+        if bytes.count > bytesMax { throw tooLong(bytes.count, NoteLimits.mergedBodyBytesMax) }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw FilesError(.data, "It is text in UTF-16. Convert it to UTF-8 first, for instance with iconv.")
         }

@@ -285,22 +285,25 @@ package struct JournalRecords {
         UNION ALL SELECT \(changeColumns) FROM kith_journal_row WHERE number = ?1 ORDER BY tbl, id
         """
 
-    /// What became of a row after `number`, the newest first.
-    package func changes(of row: RowKey, after number: Int64, max limit: Int = .max) throws -> [(number: Int64, change: JournalChange)] {
+    /// What became of a row after `number`, and before `end`, the newest first.
+    package func changes(
+        of row: RowKey, after number: Int64, before end: Int64 = .max, max limit: Int = .max
+    ) throws -> [(number: Int64, change: JournalChange)] {
         guard let select = try ifThere(Self.changesOfRowSQL) else { return [] }
         select.bind(1, row.table)
         select.bind(2, row.id)
         select.bind(3, number)
         select.bind(4, limit)
+        select.bind(5, end)
         return try changes(select)
     }
 
     /// The last block is not listed by rows, or not for good.
     package static let changesOfRowSQL = """
-        SELECT \(changeColumns) FROM kith_journal WHERE number > ?3 AND number >= \(lastBlockSQL) AND tbl = ?1 AND id = ?2
+        SELECT \(changeColumns) FROM kith_journal WHERE number > ?3 AND number < ?5 AND number >= \(lastBlockSQL) AND tbl = ?1 AND id = ?2
         UNION ALL SELECT \(columns(of: "j")) FROM kith_journal_of o JOIN kith_journal j ON j.number = o.number
-            WHERE o.tbl = ?1 AND o.id = ?2 AND o.number > ?3 AND o.number < \(lastBlockSQL)
-        UNION ALL SELECT \(changeColumns) FROM kith_journal_row WHERE tbl = ?1 AND id = ?2 AND number > ?3
+            WHERE o.tbl = ?1 AND o.id = ?2 AND o.number > ?3 AND o.number < ?5 AND o.number < \(lastBlockSQL)
+        UNION ALL SELECT \(changeColumns) FROM kith_journal_row WHERE tbl = ?1 AND id = ?2 AND number > ?3 AND number < ?5
         ORDER BY number DESC LIMIT ?4
         """
 

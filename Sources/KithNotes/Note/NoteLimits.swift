@@ -41,8 +41,9 @@ public enum NoteLimits {
     /// - Throws: ``NotesError`` with code `valueRejected`, saying what is wrong.
     static func check(_ note: Note, over current: Note? = nil, isMerged: Bool = false) throws(NotesError) {
         if note.title != current?.title { try checkTitle(note.title) }
-        try checkBody(note.body, max: max(isMerged ? mergedBodyBytesMax : bodyBytesMax, current?.body.utf8.count ?? 0))
-        if note.tags.count > max(isMerged ? mergedTagsMax : tagsMax, current?.tags.count ?? 0) {
+        try checkBody(note.body, max: isMerged ? mergedBodyBytesMax : bodyBytesMax, stored: current?.body.utf8.count ?? 0)
+        let tagsMax = isMerged ? mergedTagsMax : tagsMax
+        if note.tags.count > max(tagsMax, current?.tags.count ?? 0) {
             throw reject("A note has at most \(tagsMax) tags, and this one would have \(note.tags.count). Use fewer.")
         }
         for tag in note.tags { try checkTag(tag) }
@@ -63,9 +64,9 @@ public enum NoteLimits {
         }
     }
 
-    private static func checkBody(_ body: String, max: Int) throws(NotesError) {
-        if body.utf8.count > max {
-            throw reject("The body has \(body.utf8.count) bytes; at most \(bodyBytesMax) are allowed. Split the note.")
+    private static func checkBody(_ body: String, max: Int, stored: Int) throws(NotesError) {
+        if body.utf8.count > Swift.max(max, stored) {
+            throw reject("The body has \(body.utf8.count) bytes; at most \(max) are allowed. Split the note.")
         }
         // SQLite's C interface would end the text there.
         if body.utf8.contains(0) {

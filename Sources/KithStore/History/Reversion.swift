@@ -18,8 +18,8 @@ struct Reversion {
     private var tables: Set<String> = []
     /// Rows that came back from the trash, with the columns to which another device has written what they show.
     private var foreignColumns: [RowKey: Set<Int>] = [:]
-    /// What texts said before this changed them, by row and column: what the journal leads to. It does not know yet what this does.
-    private var texts: [RowKey: [Int: ColumnValue]] = [:]
+    /// What texts said earlier, by row and column.
+    private var pasts: [RowKey: [Int: TextPast]] = [:]
     /// Rows that this brought back, with the transaction that had deleted them: what came after it is no part of what they say.
     private var broughtBack: [RowKey: Int64] = [:]
     /// The transaction that is taken back now.
@@ -124,7 +124,7 @@ struct Reversion {
             foreignColumns[change.row] = foreign
         }
         broughtBack[change.row] = current
-        texts[change.row] = nil
+        pasts[change.row] = nil
         note(change.row, name)
         return nil
     }
@@ -304,12 +304,17 @@ struct Reversion {
         for (column, content) in change.columns {
             guard let place = user.tracked.columns.firstIndex(of: column) else { continue }
             let name = table.columns[column].sqlName
-            if user.tracked.kinds[place] == .text, texts[change.row]?[column] == nil {
-                texts[change.row, default: [:]][column] = found.values[place]
+            var after: [UInt8]?
+            if user.tracked.kinds[place] == .text {
+                var past =
+                    pasts[change.row]?.removeValue(forKey: column)
+                    ?? TextPast(found.values[place], before: broughtBack[change.row] ?? .max)
+                if case .splice = content { after = try past.text(of: change.row, column, after: number, records) }
+                pasts[change.row, default: [:]][column] = past
             }
             do {
                 let isDone = try attempt {
-                    try write(content, user, place, found.row, shown: found.values[place], change.row, column, after: number)
+                    try write(content, user, place, found.row, shown: found.values[place], after: after)
                 }
                 if isDone {
                     note(change.row, user.tracked.sqlName)
@@ -322,16 +327,16 @@ struct Reversion {
         }
     }
 
-    /// Returns `false` if the column shows something else by now, which would be lost.
+    /// - Parameter after: what a text said right after the change; `nil` if that cannot be told.
+    /// - Returns: `false` if the column shows something else by now, which would be lost.
     private func write(
-        _ content: JournalChange.Content, _ user: UserTable, _ place: Int, _ row: Int64, shown: ColumnValue, _ key: RowKey, _ column: Int,
-        after number: Int64
+        _ content: JournalChange.Content, _ user: UserTable, _ place: Int, _ row: Int64, shown: ColumnValue, after: [UInt8]?
     ) throws -> Bool {
         let name = user.tracked.names[place]
         var value: ColumnValue
         switch (user.tracked.kinds[place], content) {
         case (.text, .splice(let start, let removed, let inserted)):
-            guard let after = try text(of: key, column, after: number), start + inserted.count <= after.count,
+            guard let after, start + inserted.count <= after.count,
                 Array(after[start..<start + inserted.count]) == inserted
             else { return false }
             let before = Array(after[..<start]) + removed + Array(after[(start + inserted.count)...])
@@ -360,38 +365,6 @@ struct Reversion {
         update.bind(2, row)
         try update.run()
         return true
-    }
-
-    /// What a text said right after a transaction: what it said before this, without what came later; `nil` if that cannot be told, or if the
-    /// row has another life since, in which it began with another text.
-    private func text(of row: RowKey, _ column: Int, after number: Int64) throws -> [UInt8]? {
-        guard var value = texts[row]?[column], case .text = value else { return nil }
-        let end = broughtBack[row] ?? .max
-        var (beginning, isOtherLife): (ColumnValue?, Bool) = (nil, false)
-        for (later, change) in try records.changes(of: row, after: number) where later < end {
-            for case (column, let content) in change.columns {
-                switch content {
-                case .splice(let start, let removed, let inserted):
-                    guard case .text(var bytes) = value, start + inserted.count <= bytes.count,
-                        Array(bytes[start..<start + inserted.count]) == inserted
-                    else { return nil }
-                    bytes.replaceSubrange(start..<start + inserted.count, with: removed)
-                    value = .text(bytes)
-                case .values(let old, let new):
-                    // What the row held when it was deleted.
-                    if change.kind == .delete {
-                        if beginning == nil { beginning = value }
-                        isOtherLife = old != beginning && (isOtherLife || value != old)
-                    } else if new != value {
-                        return nil
-                    }
-                    value = old
-                }
-            }
-        }
-        if isOtherLife, value != beginning { return nil }
-        guard case .text(let bytes) = value else { return nil }
-        return bytes
     }
 
     /// Runs `body`, of which nothing stays if it fails. What a rule of the app's table forbids is `valueRejected`.

@@ -1,7 +1,7 @@
 import KithCausality
 
 /// What of a row's texts has gone ahead of it: of each document of each column the last change, after which the next prelude goes on. A
-/// change made meanwhile stands behind it in its document, but in front of documents that come later.
+/// change that the store takes in meanwhile stands behind the last one of its own document, and may stand in front of those of others.
 package struct Preludes: Hashable, Sendable {
     private var last: [ColumnKey: [Int64: Dot]] = [:]
 

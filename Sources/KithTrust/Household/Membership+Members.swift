@@ -14,10 +14,10 @@ package struct FormerMember: Hashable, Sendable {
     package let id: DeviceID
     /// What the household called it last; may be empty.
     package let name: String
-    /// Under which key it is a member now; `nil` if it is none.
-    package let member: DeviceID?
     /// Its last key.
     package let last: DeviceID
+    /// Whether it is a member under that key.
+    package let isMember: Bool
 }
 
 extension Membership {
@@ -27,8 +27,8 @@ extension Membership {
         return chains.keys.filter { member($0) == nil }.sorted().map { id in
             let successors = allSuccessors(of: id)
             let member = members.first { successors.contains($0.id) }?.id
-            let last = successors.sorted().first { replacement(of: $0) == nil } ?? id
-            return FormerMember(id: id, name: name(of: id, names), member: member, last: member ?? last)
+            let last = member ?? successors.sorted().first { replacement(of: $0) == nil } ?? id
+            return FormerMember(id: id, name: name(of: id, names), last: last, isMember: member != nil)
         }
     }
 
