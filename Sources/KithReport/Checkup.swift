@@ -6,7 +6,7 @@ import KithNotes
 package struct Checkup: Sendable {
     private let file: URL
     private let identity: URL
-    private let trust: TrustStore
+    private let trust: Result<TrustStore, TrustError>
     private let keyObstacle: String?
     private let key: DeviceKey
     /// Whether it also asks mDNS.
@@ -15,8 +15,9 @@ package struct Checkup: Sendable {
     /// - Parameters:
     ///   - file: that of the notes.
     ///   - identity: the folder of the device key.
+    ///   - trust: whom this machine trusts, or why that cannot be read.
     ///   - keyObstacle: why this machine has no key, and none can be made.
-    package init(file: URL, identity: URL, trust: TrustStore, keyObstacle: String?) {
+    package init(file: URL, identity: URL, trust: Result<TrustStore, TrustError>, keyObstacle: String?) {
         self.file = file
         self.identity = identity
         self.trust = trust
@@ -30,11 +31,19 @@ package struct Checkup: Sendable {
     ///   - conflicts: the choices that wait; `nil` if they are not known.
     ///   - isOnPage: whether the page says it, which has a place of its own for choices.
     package func findings(_ conflicts: [NoteConflict]?, isOnPage: Bool = false) async -> [DiagnosisFinding] {
-        var doctor = NetworkDoctor(key: key, trust: trust, store: file, app: NotesStore.app)
-        doctor.usesDiscovery = usesDiscovery
         let loss = NotesStore.loss(in: file)
-        var findings = await doctor.examine(node: loss != nil ? nil : StatusReport.node(of: file)).map(\.inCommands)
-        if let conflicts { findings.append(DiagnosisFinding(conflicts, trust.deviceNames, isOnPage)) }
+        var findings: [DiagnosisFinding] = []
+        switch trust {
+        case .success(let trust):
+            var doctor = NetworkDoctor(key: key, trust: trust, store: file, app: NotesStore.app)
+            doctor.usesDiscovery = usesDiscovery
+            findings = await doctor.examine(node: loss != nil ? nil : StatusReport.node(of: file)).map(\.inCommands)
+            // Whether this machine belongs to the household is said by its key.
+            if keyObstacle != nil, DeviceKey.exists(in: identity) { findings.removeAll { $0.check == "household" } }
+        case .failure(let error):
+            findings = [DiagnosisFinding("trust", .problem, "Which machines this one trusts cannot be read. \(error.message)", remedy: nil)]
+        }
+        if let conflicts { findings.append(DiagnosisFinding(conflicts, (try? trust.get())?.deviceNames ?? DeviceNames([]), isOnPage)) }
         if let keyObstacle {
             findings.insert(
                 DeviceKey.exists(in: identity)

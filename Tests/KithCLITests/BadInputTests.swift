@@ -104,6 +104,38 @@ struct BadInputTests {
         #expect(try home.kith("note", "list").output.contains("One"))
     }
 
+    @Test func `a key and notes that may not be read are called so, not missing`() throws {
+        try home.kith("note", "add", "One")
+        let id = try home.kith("device", "id").lastLine
+        let become = getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+        let own = getuid() == 0 ? "chown 65534" : "true"
+        try home.shell("chmod 755 . && \(own) keys keys/* && chmod 0 keys/device.key store/notes.sqlite && chmod 755 store")
+        let doctor = try home.shell("\(become) \"$KITH\" doctor --no-discovery")
+        #expect(doctor.status == 69)
+        #expect(doctor.output.contains("The key of this machine cannot be read."), "\(doctor)")
+        #expect(doctor.output.contains("The notes cannot be read:") && !doctor.output.contains("no key yet"), "\(doctor)")
+        // Without the key nobody knows whether it belongs to the household.
+        #expect(!doctor.output.contains("household"), "\(doctor)")
+        #expect(try home.shell("\(become) \"$KITH\" note list").status != 0)
+        try home.shell("chmod 0 keys")
+        let blind = try home.shell("\(become) \"$KITH\" doctor --no-discovery")
+        #expect(blind.status == 69 && blind.output.contains("Which machines this one trusts cannot be read."), "\(blind)")
+        #expect(!blind.output.contains("trusts no other"), "\(blind)")
+        try home.shell("\(getuid() == 0 ? "chown -R 0 keys;" : "") chmod 700 keys && chmod 600 keys/device.key")
+        try home.shell("chmod 600 store/notes.sqlite")
+        #expect(try home.kith("device", "id").lastLine == id)
+        #expect(try home.kith("note", "list").output.contains("One"))
+    }
+
+    @Test func `words of a search that could be a filter and are none are said`() throws {
+        try home.kith("note", "add", "Meeting", "--body", "since:friday")
+        let result = try home.kith("note", "search", "since:friday color:pink")
+        #expect(result.error.contains("“since:friday” was looked for as it stands") && result.error.contains("“color:pink”"), "\(result)")
+        let day = try home.kith("note", "search", "since:2026-02-30")
+        #expect(day.error.contains("since:2026-02-30"))
+        #expect(try home.kith("note", "search", "meeting since:2026-01-01").error.isEmpty)
+    }
+
     // MARK: Output
 
     @Test func `a reader that goes away ends the command without a word`() throws {

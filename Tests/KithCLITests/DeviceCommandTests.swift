@@ -76,10 +76,29 @@ struct DeviceCommandTests {
         #expect(try home.kith("device", "list").output.hasPrefix("laptop"))
     }
 
+    @Test func `a device that is trusted already is called so, and its new address noted`() throws {
+        let first = try home.kith("device", "add", other, "--name", "laptop")
+        #expect(first.output.hasPrefix("This machine trusts laptop") && first.output.contains("kith device add "))
+        let second = try home.kith("device", "add", other, "--address", "192.0.2.1:4747")
+        #expect(second.output.contains("already. Its address was noted.") && !second.output.contains("kith device add"), "\(second)")
+        let listed = try home.kith("device", "list").output
+        #expect(listed.hasPrefix("laptop") && listed.contains("192.0.2.1:4747"), "\(listed)")
+    }
+
     @Test func `a pairing that could not end well does not begin`() throws {
         #expect(try home.kith("pair", "--name", String(repeating: "x", count: 65)).status == 64)
         let blind = try home.kith("pair", "ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23", "--no-discovery")
         #expect(blind.status == 64 && blind.error.contains("--address HOST:PORT"), "\(blind.error)")
+    }
+
+    @Test func `whoever enters a token that no machine shows any more is asked whether one still does`() throws {
+        let shown = try home.shell("timeout 2 \"$KITH\" pair --token --no-discovery --port 0 --json")
+        let line = try #require(shown.output.split(separator: "\n").first)
+        let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        let token = try #require(event?["token"] as? String)
+        let second = try KithHome()
+        let result = try second.shell("timeout 3 \"$KITH\" pair \(token) --no-discovery --address 127.0.0.1:1")
+        #expect(result.status == 124 && (result.output + result.error).contains("does the other machine still show it?"), "\(result)")
     }
 
     private func expectUsage(_ result: KithHome.Result) {

@@ -135,6 +135,20 @@ struct FilesCommandTests {
         #expect(try home.kith("export", home.path("out")).output.hasSuffix("with 100 attachments.\n"))
     }
 
+    @Test func `no folder is kept in step in which the notes themselves are kept`() throws {
+        try home.kith("note", "add", "Shopping")
+        for path in [home.folder.path, home.store.deletingLastPathComponent().path] {
+            let refused = try home.kith("folder", "add", path)
+            expectFailure(refused, 73)
+            #expect(refused.error.contains("The notes themselves are kept in"))
+        }
+        #expect(try home.kith("folder", "list").output.isEmpty)
+        // As in a person's home: the folder of the notes is passed over there.
+        let hidden = home.path(".hidden/notes.sqlite")
+        try home.kith("note", "add", "Shopping", "--store", hidden)
+        #expect(try home.kith("folder", "add", home.folder.path, "--store", hidden).status == 0)
+    }
+
     @Test("a folder is kept in step, and says what it did")
     func folder() throws {
         try home.kith("note", "add", "Shopping", "--body", "Bread")

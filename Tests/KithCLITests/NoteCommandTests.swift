@@ -26,6 +26,47 @@ struct NoteCommandTests {
         expectFailure(try home.kith("note", "move", "a", "--after", "nothing"), 66)
     }
 
+    @Test func `notes are pinned and unpinned, are shown so, and an undo takes it back`() throws {
+        for title in ["a", "b", "c"] { try home.kith("note", "add", title) }
+        func pinned() throws -> [String] {
+            let notes = try home.kith("note", "list", "--order", "title", "--json").json() as? [[String: Any]] ?? []
+            return notes.filter { $0["pinned"] as? Bool == true }.compactMap { $0["title"] as? String }
+        }
+        #expect(try home.kith("note", "pin", "a", "c").output.split(separator: "\n").allSatisfy { $0.hasPrefix("Pinned ") })
+        #expect(try pinned() == ["a", "c"])
+        #expect(try home.kith("note", "pin", "a").output.hasSuffix("was pinned before.\n"))
+        #expect(try home.kith("note", "list").output.split(separator: "\n").filter { $0.contains("pinned") }.count == 2)
+        #expect(try home.kith("note", "show", "a").output.contains("  pinned  "))
+        #expect(try home.kith("note", "list", "--order", "hand").output.split(separator: "\n").last?.contains(" b") == true)
+        expectFailure(try home.kith("note", "unpin", "a", "nothing"), 66)
+        #expect(try pinned() == ["a", "c"])
+        try home.kith("note", "unpin", "a")
+        #expect(try pinned() == ["c"])
+        try home.kith("note", "undo")
+        #expect(try pinned() == ["a", "c"])
+    }
+
+    @Test func `a text without a title gets one, also if its first lines are empty`() throws {
+        let added = try home.kith("note", "add", "--body", "\n \r\n\nHello\n\n  there\n")
+        #expect(try home.kith("note", "list").output.contains("Hello"))
+        #expect(try home.kith("note", "show", added.lastLine, "--body-only").output == "  there\n")
+    }
+
+    @Test func `the note of the day is made by what is written into it, not by an editor that fails or writes nothing`() throws {
+        let failed = try home.kith("today", environment: ["EDITOR": "false"])
+        #expect(failed.status != 0)
+        #expect(try home.kith("note", "list").output.isEmpty)
+        let nothing = try home.kith("today", environment: ["EDITOR": "true"])
+        #expect(nothing.status == 0 && nothing.output == "Nothing was written, so no note was made.\n")
+        #expect(try home.kith("today", "--json", environment: ["EDITOR": "true"]).output == "null\n")
+        #expect(try home.kith("note", "list").output.isEmpty)
+        let script = try home.write("editor", Data("#!/bin/sh\nprintf 'Milk\\n' >> \"$1\"\n".utf8))
+        try home.shell("chmod +x \(script)")
+        let written = try home.kith("today", environment: ["EDITOR": script])
+        #expect(written.output.hasPrefix("The note of today is "), "\(written.error)")
+        #expect(try home.kith("note", "search", "Milk").output.split(separator: "\n").count == 1)
+    }
+
     private let home: KithHome
 
     init() throws {

@@ -32,6 +32,12 @@ struct SnapshotCommandTests {
         #expect(try titles() == ["Other"])
     }
 
+    @Test(arguments: [[], ["--follow"]]) func `a mistyped place of the notes makes neither notes nor a snapshot`(more: [String]) throws {
+        let flags = more.joined(separator: " ")
+        expectFailure(try home.shell("\"$KITH\" snapshot '\(file)' \(flags) --store '\(home.path("typo.sqlite"))'"), 66)
+        #expect(!FileManager.default.fileExists(atPath: file) && !FileManager.default.fileExists(atPath: home.path("typo.sqlite")))
+    }
+
     @Test func `what is no snapshot is refused with the reason`() throws {
         expectFailure(try home.kith("snapshot", "--read", file), 66, "There is no file")
         try Data("hello\n".utf8).write(to: URL(filePath: file))

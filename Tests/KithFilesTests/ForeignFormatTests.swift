@@ -92,7 +92,7 @@ struct ForeignFormatTests {
         #expect(report.added == 2 && report.addedToTrash == 1 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
         let shopping = try #require(try notes.titled("Shopping"))
         #expect(shopping.body == "- [ ] Bread\n- [x] Coffee")
-        #expect(shopping.color == .yellow && Array(shopping.tags) == ["At-home", "pinned"])
+        #expect(shopping.color == .yellow && Array(shopping.tags) == ["At-home"] && shopping.isPinned)
         #expect(shopping.createdMilliseconds == 1_618_300_000_000 && shopping.updatedMilliseconds == 1_618_319_204_123)
         let thought = try #require(try notes.trash().first?.note)
         #expect(thought.body == "A thought\n\n[Example](https://example.org/a)\n\n![](attachments/17a8b.jpg)")
@@ -284,6 +284,18 @@ struct ForeignFormatTests {
             !FileManager.default.fileExists(atPath: "/etc/kith-escaped.md")
                 && !FileManager.default.fileExists(atPath: "/tmp/kith-escaped.md"))
         #expect(!FileManager.default.fileExists(atPath: folder.url.deletingLastPathComponent().path + "/escaped.md"))
+    }
+
+    @Test func `a list of HTML keeps its numbers, and a sign that Markdown would take for more than itself stays a sign`() {
+        func text(_ html: String) -> String {
+            HTMLMarkdown.read(Array("<body>\(html)</body>".utf8)).text.trimmingCharacters(in: .newlines)
+        }
+        #expect(text("<ol start=3><li>c</li><li>d</li><li value=9>i</li><li>j</li></ol>") == "3. c\n4. d\n9. i\n10. j")
+        #expect(text("<ol start=-3><li>a</li></ol>") == "1. a" && text("<ol start=999999999><li>a<li>b</ol>").hasSuffix("999999999. b"))
+        #expect(text("<p>_under_ and snake_case __x</p>") == #"\_under\_ and snake_case \_\_x"#)
+        #expect(text("<p>[no](link)</p>") == #"[no\](link)"#)
+        #expect(text(#"<p><a href="https://example.org/_a_">https://example.org/_a_</a></p>"#) == "<https://example.org/_a_>")
+        #expect(text(#"<p><en-crypt hint="pet" cipher="AES">RU5D\nAA==</en-crypt></p>"#).hasPrefix("Encrypted by Evernote: `RU5D"))
     }
 
     @Test("HTML that nests without end, or is none, does no harm")

@@ -88,7 +88,7 @@ extension StoreOptions {
     func authors(_ reference: String, _ notes: NotesStore) throws -> Set<Author> {
         let trust = try trust()
         if reference.isEmpty { throw CommandFailure(.usage, "Name a machine: “this”, or one of kith device list.") }
-        if reference == "this" || trust.isOwn(reference) { return [.own] }
+        if trust.isOwn(reference) { return [.own] }
         let former = trust.formerMembers
         func keys(of id: DeviceID) -> Set<Author> {
             Set(([id] + former.filter { $0.last == id }.map(\.id)).map { .device($0.bytes) })

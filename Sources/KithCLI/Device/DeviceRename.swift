@@ -9,10 +9,10 @@ struct DeviceRename: ParsableCommand {
         discussion: """
             EXAMPLES
               kith device rename laptop "Old laptop"
-              kith device rename desk "Study desk"     on the desk itself, in a household
+              kith device rename this "Study desk"     in a household
             """)
 
-    @Argument(help: "The name, the id, or the beginning of the id.")
+    @Argument(help: "The name, the id, or the beginning of the id; `this` for this machine.")
     var device: String
 
     @Argument(help: "The new name.")
@@ -33,8 +33,9 @@ struct DeviceRename: ParsableCommand {
 }
 
 extension TrustStore {
-    /// Whether a person means this very machine: by its id, the beginning of its id, or its name in the household.
+    /// Whether a person means this very machine: by `this`, its id, the beginning of its id, or its name in the household.
     func isOwn(_ reference: String) -> Bool {
+        if reference == "this" { return true }
         let own = household?.membership.members.first { $0.id == ownID }
         let isNamed = own.map { !$0.name.isEmpty && $0.name.utf8.elementsEqual(reference.utf8) } ?? false
         if isNamed { return !devices.contains { $0.name.utf8.elementsEqual(reference.utf8) } }

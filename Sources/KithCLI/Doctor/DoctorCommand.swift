@@ -33,8 +33,13 @@ struct DoctorCommand: AsyncParsableCommand {
             return try report.write(to: .output)
         }
         let folders = try options.folders()
-        let (trust, keyObstacle) = try options.trustIfPossible()
-        var checkup = Checkup(file: folders.notes, identity: folders.identity, trust: trust, keyObstacle: keyObstacle)
+        var checkup: Checkup
+        do {
+            let (trust, keyObstacle) = try options.trustIfPossible()
+            checkup = Checkup(file: folders.notes, identity: folders.identity, trust: .success(trust), keyObstacle: keyObstacle)
+        } catch let error as TrustError {
+            checkup = Checkup(file: folders.notes, identity: folders.identity, trust: .failure(error), keyObstacle: nil)
+        }
         checkup.usesDiscovery = !noDiscovery
         let isLost = NotesStore.loss(in: folders.notes) != nil
         let findings = await checkup.findings(try isLost ? nil : options.withNotesIfReadable { try $0.conflicts() })

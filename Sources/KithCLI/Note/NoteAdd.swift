@@ -7,7 +7,7 @@ struct NoteAdd: ParsableCommand {
         commandName: "add",
         abstract: "Add a note and print its id.",
         discussion: """
-            Without a title, the first line of the text becomes the title. Without a title and a text, $VISUAL or $EDITOR \
+            Without a title, the first line of the text that is not empty becomes the title. Without a title and a text, $VISUAL or $EDITOR \
             opens.
 
             EXAMPLES
@@ -35,13 +35,21 @@ struct NoteAdd: ParsableCommand {
         if let title {
             note = try add(NoteDraft(title: title, body: body ?? ""))
         } else if let body {
-            note = try add(NoteDraft(text: body, like: body))
+            let text = Self.fromFirstWord(body)
+            note = try add(NoteDraft(text: text, like: text))
         } else {
-            note = try EditedFile.edit("") { try add(NoteDraft(text: $0)) }
+            note = try EditedFile.edit("") { try add(NoteDraft(text: Self.fromFirstWord($0))) }
         }
         if options.json { return try Console.output.write(json: NoteRecord(note)) }
         if Console.output.isTerminal { try Console.output.writeLine("Added \u{201C}\(PlainText.line(note.title))\u{201D}.") }
         try Console.output.writeLine(note.id.uuidString.lowercased())
+    }
+
+    /// The text without the empty lines at its beginning, unless it has no other: what is looked for in a list is a title.
+    private static func fromFirstWord(_ text: String) -> String {
+        guard let word = text.firstIndex(where: { !$0.isWhitespace }) else { return text }
+        let start = text[..<word].lastIndex(where: \.isNewline).map { text.index(after: $0) } ?? text.startIndex
+        return String(text[start...])
     }
 
     private func add(_ draft: NoteDraft) throws -> Note {

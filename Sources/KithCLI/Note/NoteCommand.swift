@@ -20,7 +20,7 @@ struct NoteCommand: ParsableCommand {
             """,
         subcommands: [
             NoteAdd.self, NoteList.self, NoteShow.self, NoteEdit.self, NoteHistory.self, NoteExplain.self, NoteUndo.self, NoteMove.self,
-            NoteRemove.self, NoteSearch.self,
+            NotePin.self, NoteUnpin.self, NoteRemove.self, NoteSearch.self,
             NoteAttach.self, NoteAttachments.self, NoteDetach.self, NoteSave.self,
         ])
 }

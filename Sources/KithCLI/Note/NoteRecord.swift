@@ -9,6 +9,7 @@ struct NoteRecord: Encodable {
     let body: String
     let color: String
     let tags: [String]
+    let pinned: Bool
     /// `nil` for a time that no calendar shows.
     let created: String?
     let updated: String?
@@ -33,6 +34,7 @@ struct NoteRecord: Encodable {
         body = note.body
         color = note.color.name
         tags = Array(note.tags)
+        pinned = note.isPinned
         created = TimeText(milliseconds: note.createdMilliseconds)?.iso8601
         updated = TimeText(milliseconds: note.updatedMilliseconds)?.iso8601
     }
@@ -54,7 +56,7 @@ extension [Note] {
                 .init(TimeText(milliseconds: note.updatedMilliseconds)?.local ?? "unknown", .dim),
                 .init((conflicts[note.id] == nil ? "" : "! ") + (note.title.isEmpty ? "(no title)" : note.title), .bold),
                 .init(note.color == .none ? "" : note.color.name, TextStyle(note.color)),
-                .init(note.tags.map { "#" + $0 }.joined(separator: " ")),
+                .init(((note.isPinned ? ["pinned"] : []) + note.tags.map { "#" + $0 }).joined(separator: " ")),
             ]
         }
         try table.write(to: console)

@@ -52,6 +52,7 @@ struct NoteShow: ParsableCommand {
         let title = note.title.isEmpty ? "(no title)" : PlainText.line(note.title)
         try console.writeLine(console.styled(title, .bold))
         var facts = [console.styled(note.shortID, .dim)]
+        if note.isPinned { facts.append("pinned") }
         if note.color != .none { facts.append(console.styled(note.color.name, TextStyle(note.color))) }
         facts += note.tags.map { "#" + PlainText.line($0) }
         facts += [("added", note.createdMilliseconds), ("changed", note.updatedMilliseconds)].compactMap { word, milliseconds in

@@ -87,11 +87,20 @@ package struct NotesFolder: Hashable, Sendable {
 
     /// Begins to keep a folder in step, which is made if it is not there. Files that it holds become notes with the first ``sync(_:options:)``.
     ///
-    /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, or another such folder holds it, or lies in it.
+    /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, another such folder
+    ///   holds it, or it holds one or the notes' own.
     package static func add(_ path: String, tag: String? = nil, tagsFolders: Bool = false, to notes: NotesStore) throws -> NotesFolder {
         let path = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
         for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
             throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
+        }
+        let own = String(RelativePath.folder(of: place(of: notes)))
+        // Folders of which the name begins with a dot are passed over.
+        let isSeen = RelativePath.isIn(path, own) && !RelativePath.names(of: own.dropFirst(path.count)).contains { $0.hasPrefix(".") }
+        if isSeen || path == own {
+            throw FilesError(
+                .cannotCreate, "The notes themselves are kept in \(own), so files in \(path) cannot be kept in step. Choose another."
+            )
         }
         let isMade = ForeignFile.kind(path) == .missing
         do {

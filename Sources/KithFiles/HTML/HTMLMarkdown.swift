@@ -85,7 +85,8 @@ struct HTMLMarkdown {
             let text = node.content.trimmingCharacters(in: .newlines)
             let fence = text.contains("```") ? "~~~~" : "```"
             return [Block(text: "\(fence)\n\(text)\n\(fence)")]
-        case "ul", "ol": return items(of: node, isNumbered: name == "ol", depth)
+        case "ul": return items(of: node, from: nil, depth)
+        case "ol": return items(of: node, from: Self.number(node["start"]) ?? 1, depth)
         case "blockquote":
             let lines = joined(blocks(in: node, depth)).split(separator: "\n", omittingEmptySubsequences: false)
             return [Block(text: lines.map { $0.isEmpty ? ">" : "> " + $0 }.joined(separator: "\n"))]
@@ -94,9 +95,15 @@ struct HTMLMarkdown {
         }
     }
 
-    private func items(of list: HTMLNode, isNumbered: Bool, _ depth: Int) -> [Block] {
+    /// The number of an element of a list, where Markdown can write it: of at most nine digits.
+    private static func number(_ text: String?) -> Int? {
+        text.flatMap { Int($0) }.flatMap { (0..<1_000_000_000).contains($0) ? $0 : nil }
+    }
+
+    /// - Parameter first: the number of the first element; `nil` in a list without numbers.
+    private func items(of list: HTMLNode, from first: Int?, _ depth: Int) -> [Block] {
         var items: [Block] = []
-        var number = 0
+        var next = first
         for child in list.children where child.name != nil {
             // A list within a list that is no element of it: some editors write so.
             let parts = child.name == "ul" || child.name == "ol" ? items.isEmpty ? [] : block(child, child.name ?? "", depth + 1) : nil
@@ -104,8 +111,9 @@ struct HTMLMarkdown {
                 items += parts.map { Block(text: Self.indented("  " + $0.text, by: 2), isItem: true) }
                 continue
             }
-            number += 1
-            let marker = isNumbered ? "\(number). " : "- "
+            let number = next.map { Self.number(child["value"]) ?? $0 }
+            next = number.map { min($0 + 1, 999_999_999) }
+            let marker = number.map { "\($0). " } ?? "- "
             var text = joined(blocks(in: child, depth + 1).map { Block(text: $0.text, isItem: true) })
             if text.hasPrefix("- [") { text.removeFirst(2) }
             items.append(Block(text: marker + Self.indented(text, by: marker.utf8.count), isItem: true))
@@ -167,11 +175,13 @@ extension HTMLMarkdown {
         case "en-media":
             guard let hash = node["hash"], let media = media[hash.lowercased()] else { return "" }
             return link(media.path, RelativePath.name(of: media.path), isPicture: media.isPicture)
+        // Nobody else can read it, but who copies it back to Evernote.
+        case "en-crypt": return "Encrypted by Evernote: `\(node.content.filter { !$0.isWhitespace })`"
         case "img": return node["src"].map { link($0, node["alt"] ?? "", isPicture: true) } ?? ""
         case "a":
             let text = inlineChildren(node, depth)
             guard let target = node["href"], !target.isEmpty, !target.lowercased().hasPrefix("javascript:") else { return text }
-            return target == text ? "<\(target)>" : "[\(text)](\(Self.destination(target)))"
+            return target == node.content ? "<\(target)>" : "[\(text)](\(Self.destination(target)))"
         default: return inlineChildren(node, depth)
         }
     }
@@ -198,16 +208,33 @@ extension HTMLMarkdown {
     private static func escaped(_ text: String) -> String {
         var result = ""
         var isSpace = false
-        for character in text {
+        let isPlain = !text.utf8.contains(UInt8(ascii: "_")) && !text.contains("](")
+        for index in text.indices {
+            let character = text[index]
             if character.isWhitespace, character != "\u{A0}" {
                 if !isSpace { result.append(" ") }
                 isSpace = true
                 continue
             }
             isSpace = false
-            if character == "*" || character == "`" || character == "<" || character == "\\" { result.append("\\") }
+            if character == "*" || character == "`" || character == "<" || character == "\\" || !isPlain && meansMore(index, in: text) {
+                result.append("\\")
+            }
             result.append(character == "\u{A0}" ? " " : character)
         }
         return result
+    }
+
+    /// Whether Markdown takes this for more than itself: `_` but within a word, and `]` before `(`, as in a link.
+    private static func meansMore(_ index: String.Index, in text: String) -> Bool {
+        switch text[index] {
+        case "_":
+            func isWord(_ other: Character?) -> Bool { other.map { $0.isLetter || $0.isNumber } ?? false }
+            let before = index == text.startIndex ? nil : text[text.index(before: index)]
+            let after = text[text.index(after: index)...].first
+            return !(isWord(before) && isWord(after))
+        case "]": return text[text.index(after: index)...].first == "("
+        default: return false
+        }
     }
 }

@@ -3,8 +3,8 @@ import KithNotes
 
 /// Reads the notes of Google Keep from a Takeout: a JSON file each, with its pictures beside it.
 ///
-/// Labels are tags, lists check lists, colors the nearest of ours; `pinned` and `archived` become tags. The HTML file beside a JSON file
-/// says the same and is passed over; one without is read as HTML.
+/// Labels are tags, lists check lists, colors the nearest of ours; `archived` becomes a tag. The HTML file beside a JSON file says the
+/// same and is passed over; one without is read as HTML.
 struct KeepFolder {
     /// What a file says; the names are Google's.
     private struct Keep: Decodable {
@@ -108,7 +108,7 @@ struct KeepFolder {
     private mutating func note(_ keep: Keep, _ path: String, _ paths: Set<String>, _ importer: NoteImport) -> ForeignNote {
         var note = ForeignNote(origin: path, title: keep.title ?? "", body: Self.text(keep))
         note.tags = (keep.labels ?? []).compactMap(\.name)
-        if keep.isPinned == true { note.tags.append("pinned") }
+        note.isPinned = keep.isPinned ?? false
         if keep.isArchived == true { note.tags.append("archived") }
         note.color = Self.color(keep.color ?? "")
         note.isTrashed = keep.isTrashed ?? false

@@ -100,7 +100,7 @@ public struct SearchText: Hashable, Sendable {
     }
 
     /// The beginning of a day written as `2026-11-01`.
-    private static func day(_ text: String, _ calendar: Calendar) -> Int64? {
+    static func day(_ text: String, _ calendar: Calendar) -> Int64? {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count == 3, zip(parts, [4, 2, 2]).allSatisfy({ (1...$1).contains($0.count) }) else { return nil }
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")

@@ -42,16 +42,35 @@ extension NotesStore {
     /// if it is not there, and comes back if it was deleted.
     ///
     /// - Parameter day: as `2026-11-24`, which becomes the title.
-    /// - Throws: as ``add(title:body:color:tags:)``.
+    /// - Throws: as ``add(title:body:color:tags:)``, and `valueRejected` if the calendar has no such day.
     public func note(ofDay day: String) throws(NotesError) -> Note {
-        let id = try NotesError.mapping { UUID(try RowID(table: "day", key: .text(day))) }
-        if let note = try note(id) { return note }
-        if try trash().contains(where: { $0.id == id }) { return try restore(id) }
-        let now = options.nowMilliseconds()
-        let note = Note(id: id, title: day, createdMilliseconds: now, updatedMilliseconds: now)
+        if let note = try noteThere(ofDay: day) { return note }
+        let note = try newNote(ofDay: day)
         _ = try insert([WholeNote(note)], isStep: true)
-        guard let made = try self.note(id) else { throw NotesError(.notFound, "The note of \(day) was deleted as soon as it was made.") }
+        guard let made = try self.note(note.id) else {
+            throw NotesError(.notFound, "The note of \(day) was deleted as soon as it was made.")
+        }
         return made
+    }
+
+    /// As ``note(ofDay:)``, but `nil` if the note was never made.
+    public func noteThere(ofDay day: String) throws(NotesError) -> Note? {
+        let id = try Self.id(ofDay: day)
+        if let note = try note(id) { return note }
+        return try trash().contains(where: { $0.id == id }) ? try restore(id) : nil
+    }
+
+    /// What ``note(ofDay:)`` makes, for an editor: it is in no store.
+    public func newNote(ofDay day: String) throws(NotesError) -> Note {
+        let now = options.nowMilliseconds()
+        return Note(id: try Self.id(ofDay: day), title: day, createdMilliseconds: now, updatedMilliseconds: now)
+    }
+
+    private static func id(ofDay day: String) throws(NotesError) -> UUID {
+        guard day.utf8.count == "2026-11-24".utf8.count, SearchText.day(day, Calendar(identifier: .gregorian)) != nil else {
+            throw NotesError(.valueRejected, "\u{201C}\(day.prefix(80))\u{201D} is no day. Write it like 2026-11-24.")
+        }
+        return try NotesError.mapping { UUID(try RowID(table: "day", key: .text(day))) }
     }
 
     /// The attachment with this id; `nil` if there is none.

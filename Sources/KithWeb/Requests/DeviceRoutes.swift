@@ -26,7 +26,7 @@ struct DeviceRoutes: Sendable {
             var (checkup, conflicts) = try await DiskWork.run {
                 (
                     Checkup(
-                        file: configuration.notesFile, identity: configuration.identity, trust: try configuration.trust(),
+                        file: configuration.notesFile, identity: configuration.identity, trust: .success(try configuration.trust()),
                         keyObstacle: nil),
                     try notes.conflicts()
                 )

@@ -38,9 +38,6 @@ struct SheetRoutes: Sendable {
         }
         router.post("/api/day") { request, _ in
             let day = try await request.decode(Day.self, limits)
-            guard day.day.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil else {
-                throw ErrorAnswer(.badRequest, "badRequest", "This is no day.")
-            }
             let note = try await DiskWork.run { try notes.note(ofDay: day.day) }
             return try Response.json(["id": note.id.uuidString.lowercased()])
         }
