@@ -22,6 +22,9 @@ package final class Capture {
     package var processName = ""
     /// The writes of the user that have begun.
     @exclusivity(unchecked) package var open = OpenWrites()
+    /// Whether rows that are inserted, and of which nothing is known, are found and not written: see docs/store.md, "Rows that were there
+    /// before".
+    package var findsInserts = false
     /// What is to be shown in one form when the transaction commits.
     @exclusivity(unchecked) var looseSets = LooseSets()
 
@@ -60,7 +63,7 @@ package final class Capture {
     private func insert(
         _ tableNumber: Int, row: Int64, id: RowID, _ values: ColumnValues, replacing replaced: ReplacedRow?
     ) throws {
-        if let columns = try ledger.columnsOfNewRows(tableNumber) {
+        if !findsInserts, let columns = try ledger.columnsOfNewRows(tableNumber) {
             _ = try clock.stamp(ledger.catalog)
             // A commit lives in cells.
             if columns == 0 { try ledger.noteSilentChange(tableNumber, id) }
@@ -74,6 +77,11 @@ package final class Capture {
         }
         if tracked.hasSubstitutes { try ledger.forgetSubstitutes(tableNumber, tracked, id, .max) }
         if table.columns.count == tracked.columns.count {
+            if findsInserts, !table.columns.isEmpty {
+                let found = StoredRow(base: stamp.adopted, baseColumns: table.columns.count, exceptions: RowState())
+                try ledger.save(found, tableNumber, row: row, id: id)
+                return try ledger.reindex(tableNumber, from: [], at: row, to: found.liveDots, at: row)
+            }
             let new = PendingRows.Row(row: row, id: id, table: Int32(tableNumber), columns: Int32(table.columns.count))
             return try pending.append(new)
         }

@@ -48,9 +48,6 @@ package actor Discovery {
     /// What this node says about itself from now on. With the same name and port as before only the attributes are replaced, without a pause.
     package func announce(_ advertisement: Advertisement) { perform(.announce(advertisement)) }
 
-    /// Nothing is announced from now on; browsing goes on.
-    func withdraw() { perform(.announce(nil)) }
-
     /// Keeps a name that proved to be of use from being crowded out by a flood of others, until it disappears or this is taken back.
     package func keep(_ name: InstanceName, _ isKept: Bool = true) { perform(.keep(name, isKept)) }
 

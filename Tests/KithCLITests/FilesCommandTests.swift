@@ -135,6 +135,48 @@ struct FilesCommandTests {
         #expect(try home.kith("export", home.path("out")).output.hasSuffix("with 100 attachments.\n"))
     }
 
+    @Test func `a place without notes is no backup and no export, and is not made`() throws {
+        let other = try KithHome()
+        for command in ["backup b", "export e", "export e.jsonl", "verify", "backup --passphrase b"] {
+            let refused = try other.shell("\"$KITH\" \(command) < /dev/null")
+            #expect(refused.status == 66 && refused.error.contains("There are no notes"), "\(command): \(refused)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other.folder.path).isEmpty)
+    }
+
+    @Test(arguments: ["TERM", "KILL"]) func `a backup or export that is ended by a signal leaves nothing, above all nothing unsealed`(
+        signal: String
+    ) throws {
+        try home.shell(
+            #"""
+            mkdir vault stick && for i in $(seq 200); do head -c 60000 /dev/urandom | base64 > vault/$i.md; done && "$KITH" import vault
+            """#)
+        for command in [
+            "backup --passphrase stick/b", "backup stick/b", "export stick/e", "export stick/e.jsonl", "export --format site stick/e",
+        ] {
+            let ended = try home.shell(
+                #"""
+                printf "correct horse battery\ncorrect horse battery\n" | "$KITH" \#(command) > /dev/null 2>&1 &
+                child=$!; seen=; n=0
+                while kill -0 $child 2>/dev/null && [ $n -lt 400 ]; do
+                    grep -l -r 'SQLite format 3' stick 2>/dev/null | grep -q . && seen=1
+                    n=$((n + 1)); [ $n -eq 3 ] && kill -\#(signal) $child
+                    sleep 0.1
+                done
+                wait $child; echo "$? $seen"
+                """#)
+            #expect(ended.output.contains(" "), "\(ended)")
+            if command.contains("passphrase") { #expect(ended.lastLine.hasSuffix(" "), "an unsealed copy was seen: \(ended)") }
+            let status = Int(ended.lastLine.prefix { $0.isNumber }) ?? 0
+            if signal != "KILL", status >= 128 { #expect(try home.shell("ls -A stick").output.isEmpty, "\(command)") }
+            try home.shell("rm -rf stick && mkdir stick")
+        }
+        // What was killed left a copy beside the notes, which goes with the next backup.
+        let backup = try home.shell(#"printf "correct horse battery\ncorrect horse battery\n" | "$KITH" backup --passphrase stick/last"#)
+        #expect(backup.status == 0, "\(backup)")
+        #expect(try home.shell("ls -A store | grep '^.kith-'").output.isEmpty)
+    }
+
     @Test func `no folder is kept in step in which the notes themselves are kept`() throws {
         try home.kith("note", "add", "Shopping")
         for path in [home.folder.path, home.store.deletingLastPathComponent().path] {

@@ -104,7 +104,7 @@ struct DaemonFailureTests {
                 case 0: daemon.die()
                 case 1: daemon.isDown = false
                 case 2: daemon.advance(by: .milliseconds(Int.random(in: 0...9000, using: &generator)))
-                case 3: daemon.send(.announce(Bool.random(using: &generator) ? Advertisement(name: peer.name, port: 1) : nil))
+                case 3: daemon.send(.announce(Advertisement(name: peer.name, port: 1)))
                 case 4...9: daemon.sight(peer, isPresent: Bool.random(using: &generator))
                 case 10...14: daemon.resolve(peer, host: "h\(UInt8.random(in: 0...3, using: &generator)).local.", to: [])
                 default:

@@ -1,3 +1,4 @@
+import Foundation
 import KithNotes
 import KithStore
 import Testing
@@ -25,6 +26,26 @@ struct SameNoteTests {
         try b.edit(first.id) { $0.body += "Eggs\n" }
         try a.pull(from: b)
         #expect(try a.note(ofDay: "2026-11-24").body.hasSuffix("Eggs\n"))
+    }
+
+    @Test func `two machines that import one file before they meet have each note once`() throws {
+        let stores = try [1, 2].map { try NotesStore.inMemory(seed: $0) }
+        let written = try stores[0].add(title: "Plan", body: "line one\n", tags: ["home"])
+        let foreign = Note(
+            id: UUID(), title: "Recipe", body: "Flour\n", tags: ["b", "a"], createdMilliseconds: 1_000, updatedMilliseconds: 2_000,
+            isPinned: true)
+        for store in stores {
+            let outcomes = try store.insert([WholeNote(foreign), WholeNote(written)])
+            #expect(outcomes.first == .added)
+        }
+        try stores[1].edit(foreign.id) { $0.body += "Milk\n" }
+        try stores[0].pull(from: stores[1])
+        try stores[1].pull(from: stores[0])
+        for store in stores {
+            #expect(try store.note(written.id)?.body == "line one\n")
+            #expect(try store.note(foreign.id)?.body == "Flour\nMilk\n")
+            #expect(try store.note(foreign.id)?.isPinned == true && store.conflicts().isEmpty && store.store.verify().isSound)
+        }
     }
 
     @Test func `two machines that tick one box have it ticked, and the boxes beside it as they were`() throws {

@@ -48,6 +48,71 @@ struct AdoptedRowsTests {
         return values + (others.isEmpty ? "" : " or " + others.sorted().joined(separator: ", "))
     }
 
+    // MARK: Rows of a file
+
+    private static func empty(_ number: UInt64) throws -> TestStore {
+        try TestStore(replica: ReplicaID(high: number, low: 0), sql: sql, tables: [notes])
+    }
+
+    /// Inserts the note as a file has it that other machines read, too.
+    private static func take(_ store: TestStore, title: String = "milk", body: String = "Same text.") throws {
+        try store.database.write { db in
+            try store.store.findingRows(db) {
+                try db.execute(sql: "INSERT INTO note VALUES (?, ?, 1, '[ \"a\"]', 3, ?)", arguments: [key(1), title, body])
+            }
+        }
+    }
+
+    @Test func `a row that several machines take from a file is one, whoever edits it before they meet`() throws {
+        let stores = try [Self.empty(1), Self.empty(2), Self.empty(3)]
+        for store in stores { try Self.take(store) }
+        try stores[1].execute("UPDATE note SET title = 'oat milk', views = views + 1, body = body || ' And more.'")
+        try stores[2].execute("UPDATE note SET tags = '[\"a\",\"b\"]', body = 'The ' || body")
+        try Self.meet(stores[0], stores[1], stores[2])
+        for store in stores { #expect(try Self.shown(store) == "oat milk [\"a\",\"b\"] 4 The Same text. And more.") }
+    }
+
+    @Test func `a row of a file and the one that was written are one, and what was written is shown`() throws {
+        let (writer, reader) = (try Self.empty(1), try Self.empty(2))
+        try writer.execute("INSERT INTO note VALUES (?, 'milk', 1, '[\"a\"]', 3, 'Same text.')", [key(1)])
+        try Self.take(reader)
+        try Self.meet(writer, reader)
+        for store in [writer, reader] { #expect(try Self.shown(store) == "milk [\"a\"] 3 Same text.") }
+        try reader.execute("UPDATE note SET body = body || ' Read.'")
+        try Self.meet(writer, reader)
+        for store in [writer, reader] { #expect(try Self.shown(store) == "milk [\"a\"] 3 Same text. Read.") }
+
+        let older = try Self.empty(3)
+        try Self.take(older, title: "Milk?", body: "Old text.")
+        try Self.meet(writer, older)
+        #expect(try Self.shown(older).hasPrefix("milk [\"a\"] 3 Same text. Read. or "))
+    }
+
+    @Test func `a row of a file brings nothing back that somebody deleted, but what was deleted here before`() throws {
+        let (writer, reader) = (try Self.empty(1), try Self.empty(2))
+        try Self.take(writer)
+        try writer.execute("DELETE FROM note")
+        try Self.take(reader)
+        try Self.meet(writer, reader)
+        for store in [writer, reader] {
+            #expect(try Self.shown(store) == "nothing")
+            #expect(try store.store.trash(table: "note", max: 10).count == 1)
+        }
+        try Self.take(writer, body: "Again.")
+        try Self.meet(writer, reader)
+        for store in [writer, reader] { #expect(try Self.shown(store) == "milk [\"a\"] 3 Again.") }
+    }
+
+    @Test func `what was taken from a file stands in the history, and can be taken back`() throws {
+        let table = TrackedTable("note", sets: ["tags"], counters: ["views"], texts: ["body"], journal: .days(30))
+        let store = try TestStore(sql: Self.sql, tables: [table])
+        try Self.take(store)
+        #expect(try store.store.history().map { $0.changes.map(\.kind) } == [[.insert]])
+        #expect(try store.store.revert(device: .own, sinceMilliseconds: 0).isWhole)
+        #expect(try Self.shown(store) == "nothing")
+        try store.expectSound()
+    }
+
     @Test(arguments: [("x", "[\"a\",\"b\",\"y\"]"), ("a", "[\"b\",\"y\"]")])
     func `an element that one transaction adds and takes away again was never removed, and one that it had before was`(
         _ element: String, _ shown: String

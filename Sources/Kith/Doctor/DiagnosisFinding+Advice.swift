@@ -68,7 +68,9 @@ extension DiagnosisFinding.Advice {
                 + "keeps it from being heard. Give its address."
         case .renewKey: "Give one of them a new key, and pair the other one again; what both wrote is kept."
         case .setClocks: "Set the clocks. Devices that are more than a day apart may not find each other by mDNS."
-        case .setBothClocks: "Set both clocks. Nothing is lost, but times are shown wrong, and it may not be found by mDNS."
+        case .setBothClocks:
+            "Set both clocks. Until then times are shown wrong, the trash and the history seem older or newer than they are, and it may not be "
+                + "found by mDNS."
         case .checkCables: "Is the cable in, the Wi-Fi on, there and here? The node finds out by itself within a minute."
         case .waitOrUpdate: "It is tried again by itself. Update the app on both devices if this stays."
         case .startThereOrGiveAddress: "Start the app there, on this network, or give its address."

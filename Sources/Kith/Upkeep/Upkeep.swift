@@ -14,8 +14,6 @@ final class Upkeep: Sendable {
     static let noteMilliseconds: Int64 = 60_000
     /// How soon it is written down that a device holds all that it was to get: people wait for this.
     static let settledMilliseconds: Int64 = 1_000
-    /// How often garbage is collected.
-    static let garbageMilliseconds: Int64 = 6 * 60 * 60 * 1_000
 
     private struct State {
         /// What the connected devices said last.
@@ -70,8 +68,9 @@ final class Upkeep: Sendable {
 
     /// Runs until the task is cancelled. Between two notes it sleeps, unless something has settled.
     func run() async {
-        var nextNote = MonotonicClock.now.advanced(byMilliseconds: Self.noteMilliseconds)
-        var nextGarbage = nextNote
+        let start = MonotonicClock.now
+        var nextNote = start.advanced(byMilliseconds: Self.noteMilliseconds)
+        var garbage = GarbageTurn(first: nextNote, now: start, wallClockMilliseconds: MonotonicClock.wallClockMilliseconds)
         attempt("texts that came before cannot be merged") { try store.takeTextTurns() }
         while !Task.isCancelled {
             await alarm.sleep(until: nextNote)
@@ -83,13 +82,18 @@ final class Upkeep: Sendable {
             }
             note()
             noteDigest()
-            nextNote = MonotonicClock.now.advanced(byMilliseconds: Self.noteMilliseconds)
-            guard MonotonicClock.now >= nextGarbage, !Task.isCancelled else { continue }
-            collectGarbage()
-            nextGarbage = MonotonicClock.now.advanced(byMilliseconds: Self.garbageMilliseconds)
+            let now = MonotonicClock.now
+            nextNote = now.advanced(byMilliseconds: Self.noteMilliseconds)
+            let (offsets, isAlone) = (clockOffsets, (try? store.members().isEmpty) ?? false)
+            let isDue = garbage.begins(
+                now: now, wallClockMilliseconds: MonotonicClock.wallClockMilliseconds, offsets: offsets, isAlone: isAlone)
+            if isDue, !Task.isCancelled { collectGarbage() }
         }
         note()
     }
+
+    /// How far the clocks of the connected devices are ahead of this one, in milliseconds.
+    private var clockOffsets: [Int64] { state.withLock { $0.connected.values.map { $0.clockOffsetMilliseconds ?? 0 } } }
 
     /// Writes down what is new.
     func note() {

@@ -25,10 +25,15 @@ enum Passphrase {
         tcgetattr(STDIN_FILENO, &shown)
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
-        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
-        let line = readLine() ?? ""
+        use(hidden)
+        defer { use(shown) }
+        let line = Interruption.cleaningUp({ [shown] in use(shown) }) { readLine() ?? "" }
         try Console.error.write("\n")
         return line
+    }
+
+    private static func use(_ terminal: termios) {
+        var terminal = terminal
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &terminal)
     }
 }

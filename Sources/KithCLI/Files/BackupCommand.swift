@@ -26,8 +26,11 @@ struct BackupCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
+        _ = try options.foldersWithFile(needingNotes: true)
         let secret = passphrase ? try Passphrase.read(isNew: true) : nil
-        let report = try options.withNotes { try NotesBackup.write($0, to: file, passphrase: secret) }
+        let report = try Interruption.leavingNothing {
+            try options.withNotes(needingNotes: true) { try NotesBackup.write($0, to: file, passphrase: secret) }
+        }
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: passphrase)) }
         let files = report.attachments > 0 ? " with \(Count.text(report.attachments, "attachment"))" : ""
         let sealed = passphrase ? ", sealed" : ""

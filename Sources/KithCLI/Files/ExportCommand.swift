@@ -39,11 +39,13 @@ struct ExportCommand: ParsableCommand {
         settings.includesTrash = !withoutTrash
         let progress = ProgressLine("notes written")
         settings.progress = progress.show
-        let report = try options.withNotes { notes in
-            switch format ?? (path.hasSuffix(".jsonl") ? .lines : .markdown) {
-            case .markdown: try MarkdownExport.write(notes, to: path, options: settings)
-            case .site: try SiteExport.write(notes, to: path, options: settings)
-            case .lines: try JSONLinesExport.write(notes, to: path, options: settings)
+        let report = try Interruption.leavingNothing {
+            try options.withNotes(needingNotes: true) { notes in
+                switch format ?? (path.hasSuffix(".jsonl") ? .lines : .markdown) {
+                case .markdown: try MarkdownExport.write(notes, to: path, options: settings)
+                case .site: try SiteExport.write(notes, to: path, options: settings)
+                case .lines: try JSONLinesExport.write(notes, to: path, options: settings)
+                }
             }
         }
         progress.clear()

@@ -42,7 +42,9 @@ struct ImportCommand: ParsableCommand {
         settings.tagsFolders = foldersAsTags
         let progress = ProgressLine("notes looked at")
         settings.progress = progress.show
-        let report = try options.withNotes(makingFile: true) { try NoteImport.run(path, into: $0, options: settings) }
+        let report = try Interruption.leavingNothing {
+            try options.withNotes(makingFile: true) { try NoteImport.run(path, into: $0, options: settings) }
+        }
         progress.clear()
         if options.json { return try Console.output.write(json: Report(report, dryRun)) }
         let shown = options.verbose ? report.remarks.count : min(report.remarks.count, Self.remarksShown)

@@ -37,7 +37,9 @@ struct RestoreCommand: ParsableCommand {
                 }
                 aside = try SyncedDatabase.setAside(at: place.path, ending: RecoverCommand.ending)
             } : nil
-        let report = try NotesBackup.restore(file, to: place, passphrase: { try Passphrase.read(isNew: false) }, makingRoom: makeRoom)
+        let report = try Interruption.leavingNothing {
+            try NotesBackup.restore(file, to: place, passphrase: { try Passphrase.read(isNew: false) }, makingRoom: makeRoom)
+        }
         if let empty = aside.last { try Console.error.writeLine(PlainText.line("The file without notes that was there is \(empty) now.")) }
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: isSealed)) }
         try Console.output.writeLine(PlainText.line(Self.sentence(report, place)))

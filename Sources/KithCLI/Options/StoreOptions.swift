@@ -23,21 +23,31 @@ struct StoreOptions: ParsableArguments {
         return folders
     }
 
-    /// The same for a command that makes no file of notes where `--store` says.
-    func foldersWithFile() throws(CommandFailure) -> Folders {
+    /// The same for a command that makes no file of notes where `--store` says, or, if it needs notes, none at all.
+    func foldersWithFile(needingNotes needsNotes: Bool = false) throws(CommandFailure) -> Folders {
         let folders = try folders()
-        guard store == nil || FileManager.default.fileExists(atPath: folders.notes.path) || NotesStore.loss(in: folders.notes) != nil else {
+        if FileManager.default.fileExists(atPath: folders.notes.path) || NotesStore.loss(in: folders.notes) != nil { return folders }
+        if store != nil {
             throw CommandFailure(
                 .noInput, "There is no file \(folders.notes.path). `kith note add` and `kith import` make one where --store says.")
+        }
+        if needsNotes {
+            throw CommandFailure(
+                .noInput,
+                "There are no notes: there is no file \(folders.notes.path). Is this the right user, and KITH_HOME what it should be?")
         }
         return folders
     }
 
     /// Runs `body` with the notes open.
     ///
-    /// - Parameter makesFile: whether there may be no file yet where `--store` says; a slip of the fingers makes none otherwise.
-    func withNotes<Result>(makingFile makesFile: Bool = false, _ body: (NotesStore) throws -> Result) throws -> Result {
-        let folders = try makesFile ? folders() : foldersWithFile()
+    /// - Parameters:
+    ///   - makesFile: whether there may be no file yet where `--store` says; a slip of the fingers makes none otherwise.
+    ///   - needsNotes: whether there must be a file also where notes are kept without `--store`.
+    func withNotes<Result>(
+        makingFile makesFile: Bool = false, needingNotes needsNotes: Bool = false, _ body: (NotesStore) throws -> Result
+    ) throws -> Result {
+        let folders = try makesFile ? folders() : foldersWithFile(needingNotes: needsNotes)
         var options = folders.notesOptions
         options.readsWhileWriting = false
         options.opensReadOnly = true

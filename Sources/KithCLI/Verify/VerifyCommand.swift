@@ -25,7 +25,7 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (result, attachments, damaged) = try options.withNotes { notes in
+        let (result, attachments, damaged) = try options.withNotes(needingNotes: true) { notes in
             if accept {
                 try notes.store.distrustDigest()
                 try notes.store.forgetMending()

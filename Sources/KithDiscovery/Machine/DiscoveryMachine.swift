@@ -10,8 +10,8 @@ struct DiscoveryMachine: Sendable {
     enum Input: Sendable {
         case start
         case stop
-        /// What this node says about itself from now on; nil for nothing.
-        case announce(Advertisement?)
+        /// What this node says about itself from now on.
+        case announce(Advertisement)
         case keep(InstanceName, Bool)
         /// The operation could be started.
         case opened(OperationID)
@@ -174,16 +174,15 @@ struct DiscoveryMachine: Sendable {
 
     private var ownName: InstanceName? { registeredName ?? advertisement?.name }
 
-    private mutating func announce(_ new: Advertisement?, _ effects: inout [Effect]) {
+    private mutating func announce(_ new: Advertisement, _ effects: inout [Effect]) {
         let old = advertisement
         advertisement = new
         guard case .running = phase, new != old else { return }
-        if let new, let old, new.name == old.name, new.port == old.port, let id = operations[.registration]?.first {
+        if let old, new.name == old.name, new.port == old.port, let id = operations[.registration]?.first {
             effects.append(.update(id, new.attributes))
             return
         }
         close(.registration, &effects)
-        guard let new else { return }
         apply(cache.remove(new.name), &effects)
         open(.register(new), as: .registration, &effects)
     }

@@ -76,7 +76,8 @@ package enum NotesBackup {
     private static func write(_ notes: NotesStore, to file: String, at partial: String, _ passphrase: String?, _ logN: UInt8) throws
         -> Report
     {
-        let scratch = try ScratchFolder(beside: partial)
+        // What is sealed goes nowhere unsealed, but where the notes are: a stick may be pulled out at any moment.
+        let scratch = try ScratchFolder(beside: passphrase == nil ? partial : notes.store.database.path)
         let copy = scratch.path(databaseName)
         let count = try copyDatabase(of: notes, to: copy)
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

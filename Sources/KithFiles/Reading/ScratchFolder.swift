@@ -1,8 +1,13 @@
 import Foundation
+import KithLock
 
-/// A folder for files that are needed for a while, gone with this object.
+/// A folder for files that are needed for a while, gone with this object. What a program has left that was killed goes with the next one
+/// in the same place.
 final class ScratchFolder: Sendable {
+    private static let prefix = ".kith-"
     private let folder: URL
+    /// Held as long as the folder is needed.
+    private let lock: FileLock?
 
     /// In the system's folder for such files.
     convenience init() throws {
@@ -15,13 +20,39 @@ final class ScratchFolder: Sendable {
     }
 
     private init(in place: URL) throws {
-        folder = place.appending(path: ".kith-\(UUID().uuidString.lowercased())")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        Self.removeUnused(in: place)
+        while true {
+            let folder = place.appending(path: "\(Self.prefix)\(UUID().uuidString.lowercased())")
+            Leftovers.note(folder.path)
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let lock = FileLock(reading: folder.path)
+            // Where there are no locks, nobody can take it to remove what is in use.
+            guard let isTaken = try? lock?.tryToTake(.exclusive) else {
+                (self.folder, self.lock) = (folder, nil)
+                return
+            }
+            // Another program may have been quicker, before the folder was locked.
+            if isTaken, FileManager.default.fileExists(atPath: folder.path) {
+                (self.folder, self.lock) = (folder, lock)
+                return
+            }
+            Leftovers.forget(folder.path)
+        }
     }
 
     deinit {
         try? FileManager.default.removeItem(at: folder)
+        Leftovers.forget(folder.path)
+    }
+
+    private static func removeUnused(in place: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+        for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
+            let folder = place.appending(path: name)
+            guard let lock = FileLock(reading: folder.path), (try? lock.tryToTake(.exclusive)) == true else { continue }
+            try? FileManager.default.removeItem(at: folder)
+        }
     }
 
     var path: String { folder.path }

@@ -16,6 +16,8 @@ enum NewFolder {
     static func make<Result>(_ target: String, _ body: (String) throws -> Result) throws -> Result {
         try requireFree(target)
         let partial = try partialPath(target)
+        Leftovers.note(partial)
+        defer { Leftovers.forget(partial) }
         try NewFile.makeFolder(partial)
         do {
             let result = try body(partial)
@@ -38,6 +40,8 @@ enum NewFolder {
             throw FilesError(.cannotCreate, "\(target) exists already, and was left as it is. Name a new file.")
         }
         let partial = try partialPath(target)
+        Leftovers.note(partial)
+        defer { Leftovers.forget(partial) }
         do {
             let result = try body(partial)
             synchronize(partial)

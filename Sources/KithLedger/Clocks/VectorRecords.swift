@@ -159,11 +159,6 @@ package struct VectorRecords {
         return try select.step() ? UInt64(bitPattern: select.integer(0)) : nil
     }
 
-    /// Selects the newest commit known of a replica.
-    package static func sequenceSQL(of number: String) -> String {
-        "(SELECT sequence FROM kith_replica r WHERE r.number = \(number))"
-    }
-
     /// Whether the vector covers a commit.
     static func coversSQL(replica: String, sequence: String) -> String {
         "EXISTS (SELECT 1 FROM kith_replica p WHERE p.number = \(replica) AND p.sequence >= \(sequence))"

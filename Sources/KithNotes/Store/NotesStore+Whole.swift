@@ -21,7 +21,7 @@ extension NotesStore {
                 if isStep { try step("Add", notes.map(\.note.title), db) }
                 return try notes.map { note in
                     let outcome = try Self.outcome(of: note, trashed, db)
-                    if outcome == .added { try Self.insert(note, db) }
+                    if outcome == .added { try add(note, db, isStep) }
                     return outcome
                 }
             }
@@ -116,6 +116,11 @@ extension NotesStore {
             return .rejected(error.message)
         }
         return .added
+    }
+
+    /// Another machine may import the same file, or have the notes that it was made from: then both are one. What is a step was written here.
+    private func add(_ note: WholeNote, _ db: Database, _ isStep: Bool) throws {
+        if isStep { try Self.insert(note, db) } else { try store.findingRows(db) { try Self.insert(note, db) } }
     }
 
     private static func insert(_ whole: WholeNote, _ db: Database) throws {

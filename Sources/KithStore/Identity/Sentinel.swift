@@ -90,8 +90,6 @@ package enum IdentityDoubt: String, Hashable, Sendable {
     case olderDatabase
     /// The machine stopped, and others may have commits that were not on the disk.
     case uncleanStop
-    /// A peer holds a commit of this replica that this store does not have, or has otherwise.
-    case peerKnowsBetter
 
     /// Whether what the old id wrote was surely written on this device.
     var isOfThisDevice: Bool { self == .olderDatabase || self == .uncleanStop }

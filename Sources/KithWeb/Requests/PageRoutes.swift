@@ -103,6 +103,7 @@ struct PageFile: Sendable {
         ("/order.js", PageFile(type: script, bytes: PackageResources.order_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
         ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),
+        ("/undo.js", PageFile(type: script, bytes: PackageResources.undo_js)),
         ("/sheets.js", PageFile(type: script, bytes: PackageResources.sheets_js)),
         ("/drafts.js", PageFile(type: script, bytes: PackageResources.drafts_js)),
         ("/style.css", PageFile(type: "text/css; charset=utf-8", bytes: PackageResources.style_css)),

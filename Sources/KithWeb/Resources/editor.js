@@ -1,13 +1,12 @@
 // The note that is open: saves what is typed, shows what others write meanwhile, and loses no letter on the way.
 
-import { diff, merge, shown } from "./merge.js";
+import { diff, diffLetters, merge, shown } from "./merge.js";
+import { Undo } from "./undo.js";
 import * as drafts from "./drafts.js";
 import { alertWith, say, isOnline, saveOrphans } from "./app.js";
 import { api, getPart, send } from "./requests.js";
 
 const pauseMilliseconds = 300;
-// The browser's undo takes long to learn of more than this.
-const undoableMax = 20_000;
 const retriesMilliseconds = [2_000, 30_000];
 
 /** The notes that were left before all was saved, with the end of saving it. */
@@ -25,6 +24,10 @@ export class Editor {
     this.queue = Promise.resolve();
     /** What the server has said last: `{text, version, title}`. */
     this.base = null;
+    /** In place of the browser's own, which would take back what others write. */
+    this.undo = new Undo();
+    /** The text of the area of which `undo` knows. */
+    this.known = this.area.value;
     this.begun = { text: this.area.value, title: this.title.value, version: element.querySelector("#markdown")?.dataset.version };
     /** A save of which no answer has come. */
     this.pending = null;
@@ -35,7 +38,13 @@ export class Editor {
     /** The rendered text as it came. */
     this.reading = null;
     this.retryMilliseconds = retriesMilliseconds[0];
-    this.area.addEventListener("input", () => this.changed());
+    this.area.addEventListener("input", ({ isComposing }) => { if (!isComposing) this.noteOwn(); this.changed(); });
+    this.area.addEventListener("keydown", (event) => this.pressed(event));
+    this.area.addEventListener("beforeinput", (event) => {
+      if (event.inputType !== "historyUndo" && event.inputType !== "historyRedo") return;
+      event.preventDefault();
+      this.goBack(event.inputType === "historyRedo");
+    });
     this.area.addEventListener("compositionend", () => this.composed());
     this.title.addEventListener("input", () => this.changed());
     this.ready = this.load();
@@ -89,11 +98,41 @@ export class Editor {
   // Typing
 
   changed() {
-    if (this.isApplying) return;
     const isKept = this.keep();
     this.tell(isOnline() ? "Typing …" : isKept ? "Kept in this browser" : "Not saved: this browser has no room to keep it", !isOnline());
     clearTimeout(this.timer);
     if (!this.isClosed) this.timer = setTimeout(() => this.save(), pauseMilliseconds);
+  }
+
+  /** What the area says by now, one has written. */
+  noteOwn() {
+    const { value, selectionEnd } = this.area;
+    if (value === this.known) return;
+    this.undo.note(this.known, value, selectionEnd);
+    this.known = value;
+  }
+
+  pressed(event) {
+    const key = event.key.toLowerCase();
+    const isAgain = key === "y" && event.ctrlKey || key === "z" && event.shiftKey;
+    if (event.isComposing || event.altKey || !(event.ctrlKey || event.metaKey) || !(isAgain || key === "z")) return;
+    event.preventDefault();
+    this.goBack(isAgain);
+  }
+
+  /** Takes one's own last step back, or repeats it. */
+  goBack(isAgain) {
+    if (this.isComposing) return;
+    this.noteOwn();
+    const { value } = this.area;
+    const result = isAgain ? this.undo.again(value) : this.undo.back(value);
+    if (!result) return;
+    this.put(result.text, [result.place, result.place]);
+    this.known = this.area.value;
+    // The browser shows the cursor where it is.
+    this.area.blur();
+    this.area.focus();
+    this.changed();
   }
 
   /** Keeps what was typed in this browser; `false` if there is no room. */
@@ -203,6 +242,7 @@ export class Editor {
   composed() {
     const { held } = this;
     this.held = null;
+    this.noteOwn();
     if (held) this.take(held.note, held.before);
     if (this.isWaiting) this.refresh();
     this.isWaiting = false;
@@ -234,25 +274,24 @@ export class Editor {
     }));
   }
 
-  /** Puts `text` into the area; of what is there, only what differs is touched, so that the cursor and the browser's undo stay. */
+  /** Shows `text`, in which others have written. */
   show(text, marks = null) {
+    this.noteOwn();
+    this.undo.others(diffLetters(this.known, text));
+    this.put(text, marks);
+    this.known = this.area.value;
+  }
+
+  /** Puts `text` into the area; of what is there, only what differs is touched, so that the cursor stays. */
+  put(text, marks = null) {
     const splices = diff(this.area.value, text);
     if (splices.length === 0) return;
     const { scrollTop } = this.area;
-    const isUndoable = document.activeElement === this.area && splices.every(({ added, removed }) => added.length + removed < undoableMax);
     const places = marks ?? [this.area.selectionStart, this.area.selectionEnd];
-    this.isApplying = true;
-    for (const { at, removed, added } of splices.reverse()) {
-      if (isUndoable) {
-        this.area.setSelectionRange(at, at + removed);
-        if (added ? document.execCommand("insertText", false, added) : document.execCommand("delete")) continue;
-      }
-      this.area.setRangeText(added, at, at + removed);
-    }
+    for (const { at, removed, added } of splices.reverse()) this.area.setRangeText(added, at, at + removed);
     if (this.area.value !== text) this.area.value = text;
     this.area.setSelectionRange(...places);
     this.area.scrollTop = scrollTop;
-    this.isApplying = false;
   }
 
   async render() {
@@ -296,7 +335,8 @@ export class Editor {
     lines[index] = lines[index].replace(/^([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX ]{1,2}\]/, (_, start) => `${start}[${box.checked ? "x" : " "}]`);
     const { selectionStart, selectionEnd } = this.area;
     const merged = merge(text, lines.join("\n"), this.area.value, [selectionStart, selectionEnd]);
-    this.show(merged.text, merged.marks);
+    this.put(merged.text, merged.marks);
+    this.noteOwn();
     this.changed();
     this.save();
   }
@@ -312,6 +352,7 @@ export class Editor {
       if (saved && file.type.startsWith("image/")) {
         const at = this.area.selectionEnd;
         this.area.setRangeText(`![[${file.name}]]`, at, at, "end");
+        this.noteOwn();
         this.changed();
       }
     }
