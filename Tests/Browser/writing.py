@@ -164,11 +164,11 @@ def part_undo(browser):
     others("one\ntwo\nlast\nmore\n")
     press("Control+z")
     written("zero\none\ntwo\nlast\nmore\n")
-    # Lines are steps of their own, and so is what comes after a pause of a save of others.
+    # A new line begins a step.
     press("Control+End")
     page.keyboard.type("a\nb")
     written("zero\none\ntwo\nlast\nmore\na\nb")
-    press("Control+z", "Control+z")
+    press("Control+z")
     written("zero\none\ntwo\nlast\nmore\na")
     press("Control+z")
     written("zero\none\ntwo\nlast\nmore\n")
