@@ -147,6 +147,49 @@ struct FolderAttachmentTests {
         #expect(try other.sync().isQuiet)
     }
 
+    @Test(
+        "a link that the note's own attachment satisfies brings it no file of another note",
+        arguments: ["![[image.png]]", "![](attachments/image.png)", "![[attachments/image.png|x]]"])
+    func ownFirst(link: String) throws {
+        let ids = try ["A", "B"].map { name in
+            let note = try notes.add(title: name, body: link)
+            try notes.attach(URL(filePath: place.write("\(name)/image.png", name)), to: note.id)
+            return note.id
+        }
+        try machine.sync()
+        for name in ["A", "B"] { try machine.save(machine.read("\(name).md") + "\nmore", as: "\(name).md") }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        for (id, bytes) in zip(ids, ["A", "B"]) {
+            #expect(try names(of: id) == ["image.png"])
+            #expect(try text(of: id, "image.png") == bytes)
+            #expect(try notes.note(id)?.body == "\(link)\nmore")
+        }
+        // Nor does a file that comes into the place of one that is gone.
+        machine.remove("attachments/image.png")
+        try notes.detach(try #require(try notes.attachments(of: ids[0]).first))
+        try machine.sync()
+        try put("other", "image.png")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try names(of: ids[1]) == ["image.png"] && text(of: ids[1], "image.png") == "B")
+    }
+
+    @Test("a file that the front matter names is attached by the name that stands there")
+    func namedByFrontMatter() throws {
+        try put("A", "image.png")
+        try put("B", "image (2).png")
+        try machine.save("![[image.png]]", as: "A.md")
+        try machine.save("---\nattachments:\n  - \"[[attachments/image (2).png|image.png]]\"\n---\n![[image.png]]", as: "B.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        for name in ["A", "B"] {
+            let note = try #require(try notes.titled(name))
+            #expect(try names(of: note.id) == ["image.png"] && text(of: note.id, "image.png") == name && note.body == "![[image.png]]")
+        }
+        #expect(try machine.sync().isQuiet)
+    }
+
     @Test("links out of the folder, and to what is no file, attach nothing")
     func outside() throws {
         try place.write("secret.txt", "secret")

@@ -46,6 +46,28 @@ struct SiteExportTests {
         #expect(!index.contains("Gone"))
     }
 
+    @Test("links lead to the note's own attachments, whatever others have of the same name")
+    func ownAttachments() throws {
+        let body = "![[image.png]] ![](attachments/image.png) [x](<../attachments/image.png>) `](attachments/image.png)`"
+        for name in ["A", "B"] {
+            let note = try notes.add(title: name, body: body)
+            try notes.attach(URL(filePath: folder.write("\(name)/image.png", name)), to: note.id)
+        }
+        // One whose own name is that of the file of another.
+        let third = try notes.add(title: "C", body: "![[image (2).png]] ![](attachments/image%20%282%29.png) [[A]] [[sub/image (2).png]]")
+        try notes.attach(URL(filePath: folder.write("C/image (2).png", "C")), to: third.id)
+        try notes.attach(URL(filePath: folder.write("C/A", "file")), to: third.id)
+        _ = try SiteExport.write(notes, to: folder.path("site"))
+        for (name, count) in [("A", 4), ("B", 4), ("C", 4)] {
+            let page = try page("\(name).html")
+            let files = page.matches(of: /(?:src|href)="(attachments\/image[^"]*)"/).map { $0.1.removingPercentEncoding ?? "" }
+            #expect(files.count == count && Set(files).count == 1, "\(name): \(page)")
+            for file in files { #expect(try folder.bytes("site/\(file)") == Array(name.utf8), "\(name): \(page)") }
+        }
+        #expect(try page("A.html").contains("<code>](attachments/image.png)</code>"))
+        #expect(try page("C.html").contains("<a href=\"attachments/A\">A</a>"))
+    }
+
     @Test(
         "nothing of a note runs",
         arguments: [

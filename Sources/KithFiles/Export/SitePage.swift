@@ -19,8 +19,10 @@ enum SitePage {
         let title = note.title.isEmpty ? "Untitled" : note.title
         var content =
             "<p><a href=\"index.html\">All notes</a></p>\n<h1>\(escaped(title))</h1>\n<p class=\"about\">\(about(note.updatedMilliseconds, Array(note.tags)))</p>\n"
-        let paths = Dictionary(attachments.map { ($0.name, $0.path) }) { first, _ in first }
-        content += MarkdownHTML.html(text(of: note.body, pages, paths))
+        let files = Dictionary(attachments.map { ($0.name, $0.path) }) { first, _ in first }
+        content += HTMLLinks.replaced(MarkdownHTML.html(text(of: note.body, pages, files))) { link, _ in
+            HTMLLinks.attachmentName(link).flatMap { files[$0] }.map(Self.link)
+        }
         if !attachments.isEmpty {
             content += "<h2>Attachments</h2>\n<ul>\n"
             for attachment in attachments { content += "<li><a href=\"\(link(attachment.path))\">\(escaped(attachment.name))</a></li>\n" }
@@ -39,12 +41,16 @@ enum SitePage {
         return page("Notes", content + "</ul>\n")
     }
 
-    /// The text without its front matter, its links in the form of a wiki as those of Markdown.
+    /// The text without its front matter, its links in the form of a wiki as those of Markdown: to files by the names that the note has for
+    /// them.
     private static func text(of body: String, _ pages: [String: String], _ files: [String: String]) -> String {
         let bytes = Array(body.utf8)
         let text = FrontMatter(bytes[...]).map { String(decoding: $0.rest, as: UTF8.self) } ?? body
         return WikiLinks.replaced(text) { name, isEmbedded in
-            if isEmbedded || pages[name] == nil, let path = files[RelativePath.name(of: name)] { return MarkdownLinks.encoded(path) }
+            let last = RelativePath.name(of: name)
+            if files[name] != nil || isEmbedded || pages[name] == nil, let file = [name, last].first(where: { files[$0] != nil }) {
+                return MarkdownLinks.encoded("\(MarkdownExport.attachmentFolder)/\(file)")
+            }
             return pages[name].map(MarkdownLinks.encoded)
         }
     }

@@ -87,14 +87,31 @@ extension FolderPass {
 // MARK: Attachments, from files to notes
 
 extension FolderPass {
-    /// Attaches the files that a note's text links to, or its front matter names, and are not attached yet.
+    /// Attaches the files that a note's text links to, or its front matter names, and are not attached yet. A link that an attachment of the
+    /// note itself satisfies means that one, wherever its file is, and not what another note has under this name.
     mutating func attachFiles(_ content: FolderContent, at path: String, to note: UUID) throws {
-        let outward = RelativePath.outward(from: path)
-        let linked = MarkdownLinks.links(in: content.body).map { link in
-            link.isWiki && !link.path.contains("/") ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path
+        let linked = Set(Self.linked(content.body, at: path))
+        for attachment in content.attachments {
+            guard let target = Self.attachment(attachment.path, in: path) else { continue }
+            // The text may know it by the name of its file alone.
+            let named = FolderPath("\(MarkdownExport.attachmentFolder)/\(attachment.name)")
+            let isOther = linked.contains(target) && !linked.contains(named)
+            try attach(target.text, as: isOther ? RelativePath.name(of: target.text) : attachment.name, to: note)
         }
-        for target in Set((content.attachments.map(\.path) + linked).compactMap { Self.attachment($0, in: path) }).sorted() {
-            try attach(target.text, to: note)
+        if linked.isEmpty { return }
+        let own = try content.attachments.map(\.name) + notes.attachments(of: note).map(\.name)
+        let satisfied = Set(own.flatMap { [$0, FileName.name(for: $0)] }.map { FolderPath("\(MarkdownExport.attachmentFolder)/\($0)") })
+        for target in linked.sorted() where !satisfied.contains(target) {
+            try attach(target.text, as: RelativePath.name(of: target.text), to: note)
+        }
+    }
+
+    /// The files among the attachments that a text links to.
+    private static func linked(_ body: String, at path: String) -> [FolderPath] {
+        let outward = RelativePath.outward(from: path)
+        return MarkdownLinks.links(in: body).compactMap { link in
+            let isName = link.isWiki && !link.path.contains("/")
+            return attachment(isName ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path, in: path)
         }
     }
 
@@ -104,7 +121,8 @@ extension FolderPass {
         return isAttachment(target) ? FolderPath(target) : nil
     }
 
-    private mutating func attach(_ target: String, to note: UUID) throws {
+    /// - Parameter name: what it is called if it is not known yet.
+    private mutating func attach(_ target: String, as name: String, to note: UUID) throws {
         guard case .file(let stamp) = ForeignFile.kind(place(target)) else { return }
         // It is looked at again when it is whole.
         guard isQuiet(place(target), stamp) else {
@@ -117,7 +135,7 @@ extension FolderPass {
         try options.step("attach")
         do {
             let attachment = try notes.attach(
-                URL(filePath: place(target)), to: note, name: known?.name ?? RelativePath.name(of: target), isStep: false)
+                URL(filePath: place(target)), to: note, name: known?.name ?? name, isStep: false)
             guard let content = attachment.content else { return }
             try database.write { db in try tables.save(content, attachment.name, stamp, target, db) }
             touched.insert(note)
