@@ -71,6 +71,18 @@ def part_hands(browser):
         page.locator("#markdown a").nth(number).click()
         time.sleep(0.2)
         assert page.locator("#evil").count() == 0 and page.input_value("#title") == "Recipes" and page.locator("main #note").count() == 1
+    # A link to no note writes one after a yes, and not before.
+    page.focus("#text")
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\n[[Cellar]]")
+    until(lambda: page.locator("#markdown a[href^='/new']").count() == 1, "the link offers a new note")
+    titles = lambda: [note["title"] for note in json.loads(home.kith("note", "list", "--json"))]
+    for answer in (False, True):
+        page.once("dialog", lambda dialog: dialog.accept() if answer else dialog.dismiss())
+        page.click("#markdown a[href^='/new']")
+        time.sleep(0.2)
+        assert ("Cellar" in titles()) == answer, titles()
+    until(lambda: page.input_value("#title") == "Cellar", "the new note is open")
     page.keyboard.press("Escape")
     page.fill("#search", "")
     page.keyboard.press("Escape")

@@ -49,6 +49,49 @@ struct NoteReadingTests {
         #expect(reading.html(long).ranges(of: paths[0]).count == 40_000)
     }
 
+    @Test("links lead to a note by its title, in another case, by the last part of a path, and by the name of its file")
+    func notesByName() throws {
+        let notes = try NotesStore(DatabaseQueue())
+        var ids: [String: String] = [:]
+        for title in ["Home", "home page", "Other / slash", "Plan", "A/B", "Read.md", "CON", "plan"] {
+            ids[title] = try notes.add(title: title).id.uuidString.lowercased()
+        }
+        let reading = NoteReading(notes: notes, attachments: [])
+        for (text, title) in [
+            ("[[Home]]", "Home"), ("[[home]]", "Home"), ("[[HOME|x]]", "Home"), ("[[Home.md]]", "Home"), ("[[Home#part]]", "Home"),
+            ("[[Projects/Sub folder/Plan|the plan]]", "Plan"), ("[[Projects/plan]]", "plan"), ("[[Projects/PLAN.md]]", "plan"),
+            ("[[A/B]]", "A/B"), ("[[Read.md]]", "Read.md"), ("[[Home Page]]", "home page"),
+            ("[x](Home.md)", "Home"), ("[x](./home.md)", "Home"), ("[x](../up/Home.md#part)", "Home"),
+            ("[x](Other%20-%20slash.md)", "Other / slash"),
+            ("[x](<Other - slash.md>)", "Other / slash"), ("[x](CON_.md)", "CON"), ("[x](Read.md)", "Read.md"),
+            ("[x][y]\n\n[y]: Home.md", "Home"),
+        ] {
+            let html = reading.html(text)
+            #expect(html.contains("href=\"/note/\(ids[title] ?? "")\""), "\(text): \(html)")
+        }
+        for (text, part) in [
+            ("[[Nowhere]]", "href=\"/new?title=Nowhere\""), ("[[Folder/Nowhere]]", "href=\"/new?title=Folder%2FNowhere\""),
+            ("[x](No%20where.md)", "href=\"/new?title=No%20where\""), ("[[Other - slash]]", "href=\"/new?title=Other"),
+            ("[x](/Home.md)", "href=\"/Home.md\""), ("[x](https://example.com/Home.md)", "href=\"https://example.com/Home.md\""),
+            ("[x](//example.com/Home.md)", "href=\"//example.com/Home.md\""), ("![x](Home.md)", "src=\"Home.md\""),
+            ("`[[home]] [x](Home.md)`", "[x](Home.md)"), ("[x](Home.txt)", "href=\"Home.txt\""),
+        ] {
+            let html = reading.html(text)
+            #expect(html.contains(part), "\(text): \(html)")
+        }
+    }
+
+    @Test("an attachment is found by the last part of a path, too")
+    func filesByLastPart() throws {
+        let folder = try TemporaryFolder()
+        let notes = try NotesStore.open(folder.url.appending(path: "notes.sqlite"))
+        let note = try notes.add(title: "Note", body: "")
+        try Data("png".utf8).write(to: folder.url.appending(path: "map.png"))
+        let id = try notes.attach(folder.url.appending(path: "map.png"), to: note.id).id.uuidString.lowercased()
+        let html = NoteReading(notes: notes, attachments: try notes.attachments(of: note.id)).html("![[assets/map.png|the map]]")
+        #expect(html.contains("<img src=\"/file/\(id)\" alt=\"the map\""), "\(html)")
+    }
+
     @Test("a text of four megabytes of brackets, of links or of boxes is read in a moment, and few of the links are looked up")
     func long() throws {
         let notes = try NotesStore(DatabaseQueue())

@@ -1,6 +1,6 @@
 /// Paths within a folder, as text. They are cut at their slashes by bytes, as the system does it: a slash with a mark above it is one
 /// character, and a slash nevertheless.
-enum RelativePath {
+package enum RelativePath {
     private static let slash = UInt8(ascii: "/")
 
     /// The names on a path.
@@ -32,7 +32,7 @@ enum RelativePath {
         path.utf8.lastIndex(of: slash).map { path[..<$0] } ?? ""
     }
 
-    static func name(of path: String) -> String {
+    package static func name(of path: String) -> String {
         path.utf8.lastIndex(of: slash).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 

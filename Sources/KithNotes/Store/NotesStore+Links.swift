@@ -15,6 +15,19 @@ extension NotesStore {
         }
     }
 
+    /// The ids and titles of all notes that have a title, those that changed last first.
+    package func titles() throws(NotesError) -> [(id: UUID, title: String)] {
+        try NotesError.mapping {
+            try database.read { db in
+                let sql = "SELECT id, title FROM note WHERE title <> '' ORDER BY updated DESC, id DESC"
+                return try Row.fetchAll(db, sql: sql).compactMap { row in UUID.fromDatabaseValue(row[0]).map { ($0, row[1]) } }
+            }
+        }
+    }
+
+    /// What titles have in common that differ in case and accents alone, as ``find(_:)`` sees them.
+    package static func folded(_ title: String) -> String { TextFolding.fold(title) }
+
     /// Notes whose text has a link to a note by its title, as `[[Title]]` or `[[Title|words]]`; without their bodies.
     ///
     /// - Throws: ``NotesError`` if the notes cannot be read.

@@ -13,49 +13,31 @@ struct NoteReading {
     /// As HTML, in which nothing is but what Markdown can say. Each block says which line it comes from.
     func html(_ body: String) -> String {
         let files = Dictionary(attachments.map { (Array($0.name.utf8), $0.id) }) { first, _ in first }
+        let links = NoteLinks(notes)
         var count = 0
+        func file(_ name: String) -> String? { files[Array(name.utf8)].map { "/file/\($0.uuidString.lowercased())" } }
         let text = WikiLinks.replaced(Self.plainChecks(body)) { name, isEmbedded in
             count += 1
-            if count > Self.linksMax { return nil }
-            if let id = files[Array(name.utf8)] { return "/file/\(id.uuidString.lowercased())" }
-            if isEmbedded || name.isEmpty { return nil }
-            if let id = try? notes.id(titled: name) { return "/note/\(id.uuidString.lowercased())" }
-            return "/new?title=" + (name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+            if count > Self.linksMax || name.isEmpty { return nil }
+            if let path = file(name) { return path }
+            let note = isEmbedded ? nil : links.note(named: name)
+            if let path = note.map(Self.path) ?? file(RelativePath.name(of: name)) { return path }
+            return isEmbedded ? nil : Self.offer(name)
         }
-        return Self.linked(MarkdownHTML.html(text, hasPositions: true), files)
+        return HTMLLinks.replaced(MarkdownHTML.html(text, hasPositions: true)) { link, isPicture in
+            // Links to files beside the text, as imports and folders have them, lead to the attachments and notes of these names.
+            if let name = HTMLLinks.attachmentName(link) { return file(name) }
+            guard !isPicture, let name = NoteLinks.fileName(link) else { return nil }
+            count += 1
+            return count > Self.linksMax ? nil : links.note(ofFile: name).map(Self.path) ?? Self.offer(name)
+        }
     }
 
-    /// Links to files beside the text, as imports and folders have them, lead to the attachments of these names.
-    private static func linked(_ html: String, _ files: [[UInt8]: UUID]) -> String {
-        if files.isEmpty { return html }
-        let bytes = Array(html.utf8)
-        var (result, copied, start) = ([UInt8](), 0, 0)
-        // In what HTML shows as text, quotation marks are escaped.
-        while let quote = bytes[start...].firstIndex(of: UInt8(ascii: "\"")) {
-            start = quote + 1
-            guard [" src=", " href="].contains(where: { bytes[..<quote].suffix($0.utf8.count).elementsEqual($0.utf8) }),
-                let end = bytes[start...].firstIndex(of: UInt8(ascii: "\""))
-            else { continue }
-            if let id = name(of: bytes[start..<end]).flatMap({ files[Array($0.utf8)] }) {
-                result += bytes[copied..<start]
-                result += Array("/file/\(id.uuidString.lowercased())".utf8)
-                copied = end
-            }
-            start = end + 1
-        }
-        return copied == 0 ? html : String(decoding: result + bytes[copied...], as: UTF8.self)
-    }
+    private static func path(_ note: UUID) -> String { "/note/\(note.uuidString.lowercased())" }
 
-    /// The name of the file that a link leads to; `nil` if that is not among the attachments.
-    private static func name(of link: ArraySlice<UInt8>) -> String? {
-        var path = link
-        while let up = ["../", "./"].first(where: { path.starts(with: $0.utf8) }) { path = path.dropFirst(up.utf8.count) }
-        let folder = "attachments/"
-        guard path.starts(with: folder.utf8) else { return nil }
-        // As cmark writes them in links.
-        let name = String(decoding: path.dropFirst(folder.utf8.count), as: UTF8.self)
-            .replacing("&#x27;", with: "'").replacing("&amp;", with: "&")
-        return name.removingPercentEncoding ?? name
+    /// Where a new note of this title can be written.
+    private static func offer(_ title: String) -> String {
+        "/new?title=" + (title.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
     }
 
     /// Two people who ticked one box at once have both typed into it: `[xx]`, or two spaces. It is the box that both meant.

@@ -276,7 +276,8 @@ document.addEventListener("click", (event) => {
       window.open(link.href, "_blank", "noopener,noreferrer");
     } else if (link.pathname === "/new") {
       event.preventDefault();
-      newNote(new URLSearchParams(link.search).get("title"));
+      const title = new URLSearchParams(link.search).get("title");
+      if (confirm(`There is no note “${title}” yet. Write it?`)) newNote(title);
     } else {
       event.preventDefault();
       go(link.pathname + link.search);
