@@ -37,6 +37,25 @@ struct FilesCommandTests {
         expectFailure(try home.kith("import", home.path("nothing")), 66, "no file or folder")
     }
 
+    @Test("an import that keeps no folders or notebooks says so once, and names the option")
+    func folders() throws {
+        let hint = "--folders-as-tags"
+        try home.shell("mkdir -p vault/work/deep flat && touch flat/One.md && touch vault/Top.md vault/work/A.md vault/work/deep/B.md")
+        let dry = try home.kith("import", home.path("vault"), "--dry-run")
+        #expect(
+            dry.error == "2 notes are in folders or notebooks, which are not kept; \(hint) makes a tag of them.\n", "\(dry.error)")
+        let done = try home.kith("import", home.path("vault"), "--json").json() as? [String: Any]
+        #expect(done?["inFolders"] as? Int == 2)
+        #expect(try home.kith("import", home.path("flat")).error == "")
+        #expect(try !home.kith("import", home.path("vault"), hint).error.contains(hint))
+        try home.shell("mkdir jex && printf 'Box\n\nid: %s\ntype_: 2' $(printf 'a%.0s' $(seq 32)) > jex/$(printf 'a%.0s' $(seq 32)).md")
+        try home.shell(
+            "printf 'Note\n\nbody\n\nid: %s\nparent_id: %s\ntype_: 1' $(printf 'b%.0s' $(seq 32)) $(printf 'a%.0s' $(seq 32)) > jex/$(printf 'b%.0s' $(seq 32)).md"
+        )
+        let joplin = try home.kith("import", home.path("jex"))
+        #expect(joplin.error == "1 note is in folders or notebooks, which are not kept; \(hint) makes a tag of them.\n", "\(joplin.error)")
+    }
+
     @Test("a backup is made, sealed and restored, and a wrong passphrase opens nothing")
     func backup() throws {
         let id = try home.kith("note", "add", "Kept", "--body", "text").lastLine

@@ -154,6 +154,20 @@ struct FolderImportTests {
         #expect(try folder.bytes("out/attachments/pic (2).png") == Array("B".utf8))
     }
 
+    @Test("what is left out is named, as far as it is few")
+    func leftFiles() throws {
+        try folder.write("few/Note.md", "text")
+        for name in ["a.pdf", "sub/b.png", "c.zip", "d.mp3", "e.mp4", "f.csv"] { try folder.write("few/\(name)", name) }
+        #expect(
+            try run("few").remarks.map(\.words) == [
+                "6 files that are no notes, and that no note has or links to, were left out: a.pdf, c.zip, d.mp3, e.mp4, f.csv and 1 more."
+            ])
+        try folder.write("one/Note.md", "text")
+        try folder.write("one/a.pdf", "pdf")
+        #expect(
+            try run("one").remarks.map(\.words) == ["1 file that is no note, and that no note has or links to, was left out: a.pdf."])
+    }
+
     @Test("paths that lead out of the folder lead nowhere")
     func traversal() throws {
         // A slash with a mark above it is one character, and a slash.

@@ -54,11 +54,17 @@ struct ImportCommand: ParsableCommand {
         if report.remarkCount > shown {
             try Console.error.writeLine("and \(report.remarkCount - shown) more; --verbose or --json shows them.")
         }
+        if report.inFolders > 0 { try Console.error.writeLine(Self.hint(report.inFolders)) }
         try Console.output.writeLine(Self.sentence(report, dryRun))
     }
 
     /// What did not fit is shown up to here.
     private static let remarksShown = 20
+
+    private static func hint(_ inFolders: Int) -> String {
+        "\(Count.text(inFolders, "note")) \(inFolders == 1 ? "is" : "are") in folders or notebooks, which are not kept; "
+            + "--folders-as-tags makes a tag of them."
+    }
 
     private static func sentence(_ report: ImportReport, _ isDryRun: Bool) -> String {
         var parts = ["\(isDryRun ? "Would import" : "Imported") \(Count.text(report.added, "note"))"]
@@ -82,12 +88,13 @@ struct ImportCommand: ParsableCommand {
         let attachments: Int
         let present: Int
         let leftOut: Int
+        let inFolders: Int
         let remarks: [Remark]
 
         init(_ report: ImportReport, _ isDryRun: Bool) {
             self.isDryRun = isDryRun
             (added, addedToTrash, attachments) = (report.added, report.addedToTrash, report.attachments)
-            (present, leftOut) = (report.present, report.leftOut)
+            (present, leftOut, inFolders) = (report.present, report.leftOut, report.inFolders)
             remarks = report.remarks.map { Remark(origin: $0.origin, words: $0.words, isLeftOut: $0.isLeftOut) }
         }
     }

@@ -19,6 +19,8 @@ package struct ImportReport: Hashable, Sendable {
     package internal(set) var present = 0
     /// Notes and files that were left out.
     package internal(set) var leftOut = 0
+    /// Notes in folders or notebooks that were not kept, since they were not to be tags.
+    package internal(set) var inFolders = 0
     /// What did not fit, in the order in which it was met; at most ``remarksMax``.
     package internal(set) var remarks: [Remark] = []
     /// All remarks, counted.

@@ -73,7 +73,7 @@ struct JoplinFolder {
         note.tags = (tags[item.id] ?? []).sorted()
         if item.isSet("is_todo") { note.tags.append(item.milliseconds("todo_completed") == nil ? "todo" : "done") }
         if item.isSet("is_conflict") { note.tags.append("conflict") }
-        if importer.options.tagsFolders, let notebook = notebook(of: item) { note.tags.append(notebook) }
+        note.tags += importer.tags(ofFolder: notebook(of: item))
         takeLinks(&note, importer)
         return note
     }

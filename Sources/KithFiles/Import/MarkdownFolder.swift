@@ -53,14 +53,22 @@ struct MarkdownFolder {
                 importer.report.remark(file.path, error.message)
             }
         }
-        let left = walk.files.count { !Self.isNote($0.path) && !used.contains($0.path) }
-        if left > 0, only == nil {
-            let files =
-                left == 1
-                ? "1 file that is no note, and that no note has or links to, was"
-                : "\(left) files that are no notes, and that no note has or links to, were"
-            importer.report.remark(root, "\(files) left out.", isLeftOut: false)
-        }
+        if only == nil { remarkLeftFiles(importer) }
+    }
+
+    /// Files that are named of those that are left out.
+    private static let leftNamed = 5
+
+    private func remarkLeftFiles(_ importer: NoteImport) {
+        let left = walk.files.map(\.path).filter { !Self.isNote($0) && !used.contains($0) }
+        if left.isEmpty { return }
+        let files =
+            left.count == 1
+            ? "1 file that is no note, and that no note has or links to, was"
+            : "\(left.count) files that are no notes, and that no note has or links to, were"
+        let names = left.prefix(Self.leftNamed).joined(separator: ", ")
+        let more = left.count > Self.leftNamed ? " and \(left.count - Self.leftNamed) more" : ""
+        importer.report.remark(root, "\(files) left out: \(names)\(more).", isLeftOut: false)
     }
 
     static func isNote(_ path: String) -> Bool {
@@ -90,7 +98,7 @@ struct MarkdownFolder {
         if parsed.id == nil {
             if isVault { note.tags += InlineTags.tags(in: parsed.body) }
             takeLinks(&note)
-            if importer.options.tagsFolders { note.tags += folderTag(file.path) }
+            note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         }
         return note
     }
@@ -99,13 +107,13 @@ struct MarkdownFolder {
         var note = try HTMLNote.note(root, file.path)
         note.updatedMilliseconds = file.stamp.modifiedMilliseconds
         takeLinks(&note)
-        if importer.options.tagsFolders { note.tags += folderTag(file.path) }
+        note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         return note
     }
 
-    private func folderTag(_ path: String) -> [String] {
-        let folder = RelativePath.folder(of: path)
-        return folder.isEmpty || folder.hasPrefix(Self.trashFolder) ? [] : [String(folder)]
+    /// The folder of a note; `nil` for the trash.
+    private static func folder(of path: String) -> String? {
+        path.hasPrefix(trashFolder + "/") ? nil : String(RelativePath.folder(of: path))
     }
 
     /// The files that the front matter names.

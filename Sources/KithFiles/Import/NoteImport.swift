@@ -37,6 +37,13 @@ package final class NoteImport {
         self.options = options
     }
 
+    /// The tags that a note has by its folder or notebook: none if there is none. That it is not kept is counted.
+    func tags(ofFolder folder: String?) -> [String] {
+        guard let folder, !folder.isEmpty else { return [] }
+        if !options.tagsFolders { report.inFolders += 1 }
+        return options.tagsFolders ? [folder] : []
+    }
+
     /// Takes a note, to be imported with others.
     func add(_ note: ForeignNote) throws {
         var note = note
