@@ -23,6 +23,7 @@ import figures
 import ordering
 import others
 import places
+import undoing
 import writing
 from homes import Home
 
@@ -30,7 +31,7 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):
-    return next(getattr(module, "part_" + part) for module in (writing, others, places, choices, ordering, figures) if hasattr(module, "part_" + part))
+    return next(getattr(module, "part_" + part) for module in (writing, undoing, others, places, choices, ordering, figures) if hasattr(module, "part_" + part))
 
 
 def print_standing(browser, homes):

@@ -97,7 +97,7 @@ def part_typing(browser):
     assert rest.strip() == "first line\nmiddle\nlast line", text
     for page in pages:
         assert not page.complaints, page.complaints
-    # The browser's own undo still works on what was typed here.
+    # What was typed here can be taken back.
     pages[0].focus("#text")
     pages[0].keyboard.press("Control+End")
     pages[0].keyboard.type("undone")
@@ -117,121 +117,6 @@ def part_typing(browser):
     print(f"a letter in the other browser after {sorted(took)[2]} ms ({min(took)} to {max(took)})")
     for home in (desk, laptop):
         home.stop()
-
-
-def part_undo(browser):
-    """One's own typing is taken back, step by step, and repeated; what others wrote meanwhile stays, wherever it stands."""
-    home = Home("undo")
-    note = home.kith("note", "add", "Plan", "--body", "one\ntwo\n").splitlines()[-1]
-    long = home.kith("note", "add", "Long", "--body", "line\n" * 6000).splitlines()[-1]
-    home.start("web", "--port", "0")
-    page = open_page(browser, home)
-    result = page.evaluate(UNDO)
-    assert result == "right", result
-    said = lambda: page.input_value("#text")
-    written = lambda text: until(lambda: said() == text and saved(page), f"the page says {text!r}")
-
-    def others(text):
-        home.kith("note", "edit", note, "--body", text)
-        until(lambda: said() == text, "what another one wrote is shown")
-
-    def press(*keys):
-        for key in keys:
-            page.keyboard.press(key)
-
-    page.goto(re.match(r"http://[^/]*", page.url).group() + "/note/" + note)
-    page.locator("#text").wait_for()
-    page.focus("#text")
-    press("Control+End")
-    page.keyboard.type("mine")
-    written("one\ntwo\nmine")
-    # Before it, behind it, and within the same words.
-    others("zero\none\ntwo\nmi-theirs-ne\nlast\n")
-    press("Control+z")
-    written("zero\none\ntwo\n-theirs-\nlast\n")
-    press("Control+Shift+z")
-    written("zero\none\ntwo\nmi-theirs-ne\nlast\n")
-    press("Control+z", "Control+z", "Control+z")
-    written("zero\none\ntwo\n-theirs-\nlast\n")
-    press("Control+y")
-    written("zero\none\ntwo\nmi-theirs-ne\nlast\n")
-    # What others removed does not come back, and what one deleted does.
-    others("zero\none\ntwo\nlast\n")
-    press("Control+z")
-    written("zero\none\ntwo\nlast\n")
-    press("Control+Home", "Shift+ArrowDown", "Delete")
-    written("one\ntwo\nlast\n")
-    others("one\ntwo\nlast\nmore\n")
-    press("Control+z")
-    written("zero\none\ntwo\nlast\nmore\n")
-    # A new line begins a step.
-    press("Control+End")
-    page.keyboard.type("a\nb")
-    written("zero\none\ntwo\nlast\nmore\na\nb")
-    press("Control+z")
-    written("zero\none\ntwo\nlast\nmore\na")
-    press("Control+z")
-    written("zero\none\ntwo\nlast\nmore\n")
-    # The menu of the browser asks in another way.
-    press("Control+y")
-    written("zero\none\ntwo\nlast\nmore\na")
-    page.evaluate("""document.querySelector("#text").dispatchEvent(new InputEvent("beforeinput", { inputType: "historyUndo", cancelable: true }))""")
-    written("zero\none\ntwo\nlast\nmore\n")
-    # In a long text, too; and a note that is opened again has no steps that would take back what others wrote.
-    page.goto(page.url.replace(note, long))
-    page.locator("#text").wait_for()
-    page.focus("#text")
-    press("Control+End")
-    page.keyboard.type("mine")
-    until(lambda: saved(page), "the long note is saved")
-    home.kith("note", "edit", long, "--body", "theirs\n" + "line\n" * 6000 + "mine")
-    until(lambda: said().startswith("theirs"), "what another one wrote is shown")
-    press("Control+z")
-    until(lambda: said() == "theirs\n" + "line\n" * 6000 and saved(page), "one's own is gone")
-    press("Control+z")
-    assert said().startswith("theirs\n")
-    assert not page.complaints, page.complaints
-    home.stop()
-
-
-UNDO = r"""async () => {
-  const { Undo } = await import("/undo.js");
-  const { diffLetters } = await import("/merge.js");
-  let seed = 11;
-  const random = (below) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 2 ** 32 * below); };
-  for (let turn = 0; turn < 4000; turn++) {
-    // Each letter is another one, and says who wrote it.
-    let own = 0x4e00, theirs = 0x8000, text = Array.from({ length: random(12) }, (_, index) => String.fromCharCode(0x3400 + index)).join("");
-    const isTheirs = (letter) => letter >= "\u8000", isOwn = (letter) => letter >= "\u4e00" && !isTheirs(letter);
-    const original = text, undo = new Undo(), log = [];
-    let areAlone = true, now = 0;
-    for (let step = random(10); step >= 0; step--) {
-      const kind = random(10), at = random(text.length + 1), removed = random(2) ? random(4) : 0, isMine = kind < 5;
-      if (kind < 8) {
-        const added = Array.from({ length: random(4) }, () => String.fromCharCode(isMine ? own++ : theirs++)).join("");
-        const next = text.slice(0, at) + added + text.slice(at + removed);
-        if (isMine) undo.note(text, next, at + added.length, now); else undo.others(diffLetters(text, next));
-        areAlone &&= isMine || next === text;
-        now += random(2) * 2_000;
-        text = next;
-      } else {
-        text = (kind === 8 ? undo.back(text) : undo.again(text))?.text ?? text;
-      }
-      log.push(text);
-    }
-    const before = text;
-    let count = 0;
-    for (let result; (result = undo.back(text)); count++) text = result.text;
-    const undone = text;
-    const wrong = [...text].some(isOwn) || [...before].some((letter) => isTheirs(letter) && !text.includes(letter))
-      || new Set(text).size !== text.length || areAlone && text !== original;
-    if (wrong) return JSON.stringify([original, log, before, undone]);
-    // Repeated, one's own is there again, at least what was there.
-    for (; count > 0; count--) text = undo.again(text)?.text ?? text;
-    if ([...before].some((letter) => isOwn(letter) && !text.includes(letter))) return "again: " + JSON.stringify([original, log, before, undone, text]);
-  }
-  return "right";
-}"""
 
 
 def part_restart(browser):

@@ -81,6 +81,19 @@ import Testing
         #expect(failures.isEmpty, "\(failures)")
     }
 
+    @Test func `a key that names rows of another table is refused`() throws {
+        let sql = """
+            CREATE TABLE tag (id BLOB PRIMARY KEY NOT NULL, name TEXT);
+            CREATE TABLE noteTag (
+                id BLOB PRIMARY KEY NOT NULL, day TEXT NOT NULL, tag BLOB NOT NULL REFERENCES tag (id) ON DELETE CASCADE, UNIQUE (day, tag));
+            """
+        let schema = SimulatedSchema(tables: [TrackedTable("tag"), TrackedTable("noteTag", key: ["day", "tag"])]) { database in
+            try database.write { try $0.execute(sql: sql) }
+        }
+        let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+        #expect(error?.message.contains("The key of table noteTag names rows of another table (tag)") == true, "\(error?.message ?? "")")
+    }
+
     @Test func `a trigger that writes a table that synchronises is refused by name, and one that keeps an index is not`() throws {
         let index = """
             CREATE TABLE found (note BLOB, word TEXT);

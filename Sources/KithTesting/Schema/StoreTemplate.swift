@@ -104,6 +104,11 @@ struct StoreTemplate: Sendable {
                 if tracked.key?.contains(name) == true { keyColumns.append(column) } else { columns.append(column) }
             }
         }
+        if let column = keyColumns.first(where: { $0.reference != nil }) {
+            throw SchemaError(
+                "The key of table \(tracked.name) names rows of another table (\(column.name)), and the oracle cannot say which of these rows there are. Leave the table out of the simulation."
+            )
+        }
         // In the order of the key, which decides the ids.
         let keys = (tracked.key ?? []).compactMap { name in keyColumns.first { $0.name == name } }
         var table = WorkloadTable(

@@ -1,7 +1,7 @@
 // The note that is open: saves what is typed, shows what others write meanwhile, and loses no letter on the way.
 
-import { diff, diffLetters, merge, shown } from "./merge.js";
-import { Undo } from "./undo.js";
+import { merge, shown } from "./merge.js";
+import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
 import { alertWith, say, isOnline, saveOrphans } from "./app.js";
 import { api, getPart, send } from "./requests.js";
@@ -21,13 +21,10 @@ export class Editor {
     this.title = element.querySelector("#title");
     this.saved = element.querySelector("#saved");
     this.rendered = element.querySelector("#rendered");
+    this.steps = new Undo(this.area.value);
     this.queue = Promise.resolve();
     /** What the server has said last: `{text, version, title}`. */
     this.base = null;
-    /** In place of the browser's own, which would take back what others write. */
-    this.undo = new Undo();
-    /** The text of the area of which `undo` knows. */
-    this.known = this.area.value;
     this.begun = { text: this.area.value, title: this.title.value, version: element.querySelector("#markdown")?.dataset.version };
     /** A save of which no answer has come. */
     this.pending = null;
@@ -38,14 +35,9 @@ export class Editor {
     /** The rendered text as it came. */
     this.reading = null;
     this.retryMilliseconds = retriesMilliseconds[0];
-    this.area.addEventListener("input", ({ isComposing }) => { if (!isComposing) this.noteOwn(); this.changed(); });
-    this.area.addEventListener("keydown", (event) => this.pressed(event));
-    this.area.addEventListener("beforeinput", (event) => {
-      if (event.inputType !== "historyUndo" && event.inputType !== "historyRedo") return;
-      event.preventDefault();
-      this.goBack(event.inputType === "historyRedo");
-    });
-    this.area.addEventListener("compositionend", () => this.composed());
+    this.area.addEventListener("input", (event) => this.typed(event));
+    for (const name of ["keydown", "beforeinput"]) this.area.addEventListener(name, (event) => this.step(event));
+    this.area.addEventListener("compositionend", (event) => this.composed(event));
     this.title.addEventListener("input", () => this.changed());
     this.ready = this.load();
   }
@@ -97,42 +89,35 @@ export class Editor {
 
   // Typing
 
+  typed(event) {
+    // A browser that cannot be kept from its own undo may have taken back what others wrote.
+    if (asked(event)) this.put(this.steps.text); else if (!event.isComposing) this.learn(event);
+    this.changed();
+  }
+
+  /** Tells `steps` what was typed since they were told last. */
+  learn({ inputType, timeStamp } = {}) { this.steps.typed(this.area.value, this.area.selectionEnd, inputType, timeStamp); }
+
+  /** Takes back what was typed last, or does it again, if `event` asks for that. */
+  step(event) {
+    const way = asked(event);
+    if (!way || event.isComposing) return;
+    event.preventDefault();
+    this.learn();
+    const place = this.steps[way]();
+    if (place === null) return;
+    this.put(this.steps.text, [place, place]);
+    // What gets the focus is scrolled to its cursor.
+    if (this.area.scrollHeight > this.area.clientHeight) this.area.blur();
+    this.area.focus();
+    this.changed();
+  }
+
   changed() {
     const isKept = this.keep();
     this.tell(isOnline() ? "Typing …" : isKept ? "Kept in this browser" : "Not saved: this browser has no room to keep it", !isOnline());
     clearTimeout(this.timer);
     if (!this.isClosed) this.timer = setTimeout(() => this.save(), pauseMilliseconds);
-  }
-
-  /** What the area says by now, one has written. */
-  noteOwn() {
-    const { value, selectionEnd } = this.area;
-    if (value === this.known) return;
-    this.undo.note(this.known, value, selectionEnd);
-    this.known = value;
-  }
-
-  pressed(event) {
-    const key = event.key.toLowerCase();
-    const isAgain = key === "y" && event.ctrlKey || key === "z" && event.shiftKey;
-    if (event.isComposing || event.altKey || !(event.ctrlKey || event.metaKey) || !(isAgain || key === "z")) return;
-    event.preventDefault();
-    this.goBack(isAgain);
-  }
-
-  /** Takes one's own last step back, or repeats it. */
-  goBack(isAgain) {
-    if (this.isComposing) return;
-    this.noteOwn();
-    const { value } = this.area;
-    const result = isAgain ? this.undo.again(value) : this.undo.back(value);
-    if (!result) return;
-    this.put(result.text, [result.place, result.place]);
-    this.known = this.area.value;
-    // The browser shows the cursor where it is.
-    this.area.blur();
-    this.area.focus();
-    this.changed();
   }
 
   /** Keeps what was typed in this browser; `false` if there is no room. */
@@ -239,10 +224,10 @@ export class Editor {
   }
 
   /** A letter is whole now that took several keys. */
-  composed() {
+  composed({ timeStamp }) {
     const { held } = this;
     this.held = null;
-    this.noteOwn();
+    this.learn({ inputType: "insertCompositionText", timeStamp });
     if (held) this.take(held.note, held.before);
     if (this.isWaiting) this.refresh();
     this.isWaiting = false;
@@ -274,23 +259,19 @@ export class Editor {
     }));
   }
 
-  /** Shows `text`, in which others have written. */
-  show(text, marks = null) {
-    this.noteOwn();
-    this.undo.others(diffLetters(this.known, text));
+  /** Shows `text`, in which others may have written. */
+  show(text, marks) {
+    if (this.area.value === text) return;
+    this.learn();
+    this.steps.others(text);
     this.put(text, marks);
-    this.known = this.area.value;
   }
 
-  /** Puts `text` into the area; of what is there, only what differs is touched, so that the cursor stays. */
-  put(text, marks = null) {
-    const splices = diff(this.area.value, text);
-    if (splices.length === 0) return;
+  /** Puts `text` into the area, which stays scrolled to where it is. */
+  put(text, marks = [this.area.selectionStart, this.area.selectionEnd]) {
     const { scrollTop } = this.area;
-    const places = marks ?? [this.area.selectionStart, this.area.selectionEnd];
-    for (const { at, removed, added } of splices.reverse()) this.area.setRangeText(added, at, at + removed);
-    if (this.area.value !== text) this.area.value = text;
-    this.area.setSelectionRange(...places);
+    this.area.value = text;
+    this.area.setSelectionRange(...marks);
     this.area.scrollTop = scrollTop;
   }
 
@@ -336,7 +317,7 @@ export class Editor {
     const { selectionStart, selectionEnd } = this.area;
     const merged = merge(text, lines.join("\n"), this.area.value, [selectionStart, selectionEnd]);
     this.put(merged.text, merged.marks);
-    this.noteOwn();
+    this.learn();
     this.changed();
     this.save();
   }
@@ -352,7 +333,7 @@ export class Editor {
       if (saved && file.type.startsWith("image/")) {
         const at = this.area.selectionEnd;
         this.area.setRangeText(`![[${file.name}]]`, at, at, "end");
-        this.noteOwn();
+        this.learn();
         this.changed();
       }
     }

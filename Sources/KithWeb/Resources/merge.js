@@ -22,17 +22,8 @@ export function diff(from, to) {
 }
 
 /** The same for texts of several lines, of which some may be the same. */
-const diffLines = (from, to) => diffParts(from, to, from.split(/(?<=\n)/), to.split(/(?<=\n)/));
-
-/** The same letter by letter, where two changes in one line are two. */
-export function diffLetters(from, to) {
-  return diff(from, to).flatMap(({ at, removed, added }) => {
-    const gone = from.slice(at, at + removed);
-    return diffParts(gone, added, [...gone], [...added]).map((splice) => ({ ...splice, at: splice.at + at }));
-  });
-}
-
-function diffParts(from, to, a, b) {
+function diffLines(from, to) {
+  const a = from.split(/(?<=\n)/), b = to.split(/(?<=\n)/);
   if (a.length * b.length > pairsMax) return [{ at: 0, removed: from.length, added: to }];
   // The longest common subsequence, from the end on.
   const width = b.length + 1;
