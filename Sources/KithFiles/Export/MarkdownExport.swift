@@ -52,6 +52,7 @@ package struct MarkdownExport {
         }
         let name = whole.isTrashed ? trashNames.takeFree(stem: title, ending: "md") : names.takeFree(stem: title, ending: "md")
         var note = MarkdownNote(whole, stem: String(name.dropLast(3)), attachments: attachments)
+        note.nameFilesInLinks()
         if whole.isTrashed {
             if report.trashed == 0 { try NewFile.makeFolder("\(root)/\(MarkdownFolder.trashFolder)") }
             note.deletedMilliseconds = whole.note.updatedMilliseconds

@@ -5,7 +5,9 @@ import KithNotes
 struct FolderContent {
     var id: UUID?
     var title: String
+    /// The text as the note has it, and as it stands in the file.
     var body: String
+    private(set) var text: String
     var color: NoteColor
     var tags: [String]
     var attachments: [MarkdownNote.Attachment]
@@ -21,7 +23,8 @@ struct FolderContent {
         id = parsed.id
         title = ForeignNote.line(parsed.title ?? stem)
         hasTitle = parsed.title != nil
-        body = parsed.body
+        text = parsed.body
+        body = AttachmentLinks(parsed.attachments).inNote(text)
         color = parsed.color ?? .none
         tags = Array(NoteTags(parsed.tags.compactMap { ForeignNote.tag($0, isOurs: false) }.prefix(NoteLimits.mergedTagsMax)))
         attachments = parsed.attachments
@@ -29,14 +32,28 @@ struct FolderContent {
     }
 
     /// What a file says that was made of `note`.
-    init(_ note: MarkdownNote, title: String) {
+    ///
+    /// - Parameter body: the text of the note itself.
+    init(_ note: MarkdownNote, title: String, body: String) {
         id = note.id
         self.title = title
         hasTitle = note.title != nil
-        body = note.body
+        (self.body, text) = (body, note.body)
         color = note.color ?? .none
         tags = note.tags
         attachments = note.attachments
         createdMilliseconds = note.createdMilliseconds
+    }
+
+    /// Whether links in the text say the names of files as Kith writes them.
+    var isAsWritten: Bool {
+        let links = AttachmentLinks(attachments)
+        return links.isEmpty || links.inFile(body).utf8.elementsEqual(text.utf8)
+    }
+
+    /// Reads links by what the file said before, too: its front matter may be gone, or changed by a program that knows of no marks.
+    mutating func readLinks(since record: FolderRecord) {
+        let before = record.links.compactMap { MarkdownNote.Attachment(link: $0) }
+        if !before.isEmpty { body = AttachmentLinks(attachments + before).inNote(text) }
     }
 }

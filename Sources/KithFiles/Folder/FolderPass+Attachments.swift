@@ -187,7 +187,7 @@ extension FolderPass {
             try tables.notes(containing: [name, MarkdownLinks.encoded(name)], db).compactMap { try tables.record(of: $0, db) }
         }
         for record in owners where !left.contains(record.note) {
-            var content = FolderContent(MarkdownNote(body: record.body), title: record.title)
+            var content = FolderContent(MarkdownNote(body: record.body), title: record.title, body: record.body)
             content.attachments = record.links.compactMap { MarkdownNote.Attachment(link: $0) }
             try attachFiles(content, at: record.path, to: record.note)
         }

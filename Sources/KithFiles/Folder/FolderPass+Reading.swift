@@ -49,16 +49,20 @@ extension FolderPass {
     ///
     /// - Parameter replacement: what stands in the file by now, if it is something else.
     mutating func absorb(
-        _ content: FolderContent, _ hash: [UInt8], _ stamp: FileStamp?, at path: String, into record: FolderRecord,
+        _ said: FolderContent, _ hash: [UInt8], _ stamp: FileStamp?, at path: String, into record: FolderRecord,
         then replacement: Replacement? = nil
     ) throws {
         try options.step("absorb")
-        try reviveIfDeleted(record, content)
         let (tables, now, basis) = (tables, options.nowMilliseconds(), readers?.basis(of: record) ?? record)
+        var content = said
+        content.readLinks(since: basis)
+        try reviveIfDeleted(record, content)
         var saved = record
         saved.path = path
         saved.take(content, hash: hash, stamp: stamp)
-        try database.write { [saved] db in
+        // Without front matter it says nothing of attachments, and its links are read as before.
+        if content.id == nil, content.attachments.isEmpty { saved.links = record.links }
+        try database.write { [saved, content] db in
             guard let current = try NotesStore.fetch(record.note, db) else { throw FilesError(.notFound, "The note was deleted.") }
             try FolderNote.merge(content, at: path, since: basis, into: current, now, db)
             var record = saved

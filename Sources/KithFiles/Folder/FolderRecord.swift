@@ -43,11 +43,14 @@ extension FolderRecord {
         self.init(path: path, note: note, hash: [], title: "", body: "", color: 0, tags: [], links: [], hasID: false)
     }
 
+    /// Among the links: the file is to be written, though it says what the note says.
+    private static let isToWrite = "?"
+
     /// Takes over what a file says.
     mutating func take(_ content: FolderContent, hash: [UInt8], stamp: FileStamp?) {
         (self.hash, self.stamp, goneMilliseconds) = (hash, stamp, nil)
         (title, body, color, tags) = (content.title, content.body, content.color.rawValue, NoteTags(content.tags))
-        links = content.attachments.map(\.link)
+        links = content.attachments.map(\.link) + (content.isAsWritten ? [] : [Self.isToWrite])
         hasID = content.id == note
         (intent, pending) = (nil, [])
     }

@@ -95,7 +95,9 @@ struct MarkdownFolder {
         note.isTrashed = parsed.deletedMilliseconds != nil || file.path.hasPrefix(Self.trashFolder + "/")
         try takeAttachments(of: parsed, &note, importer)
         // Our own links and tags are as they should be.
-        if parsed.id == nil {
+        if parsed.id != nil {
+            note.body = AttachmentLinks(parsed.attachments).inNote(parsed.body)
+        } else {
             if isVault { note.tags += InlineTags.tags(in: parsed.body) }
             takeLinks(&note)
             note.tags += importer.tags(ofFolder: Self.folder(of: file.path))

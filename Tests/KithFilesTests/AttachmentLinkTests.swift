@@ -1,0 +1,230 @@
+import Foundation
+import GRDB
+import KithNotes
+import KithStore
+import TestSupport
+import Testing
+
+@testable import KithFiles
+
+@Suite("Other programs show the picture of another note, or a link to a picture changes on its way out and in")
+struct AttachmentLinkTests {
+    private let place: TemporaryFolder
+
+    init() throws {
+        place = try TemporaryFolder()
+    }
+
+    /// Notes with this text, each with a picture of its own.
+    @discardableResult
+    private func add(_ titles: [String], _ body: String, to notes: NotesStore) throws -> [UUID] {
+        try titles.map { title in
+            let note = try notes.add(title: title, body: body)
+            try notes.attach(URL(filePath: place.write("\(title)/image.png", title)), to: note.id)
+            return note.id
+        }
+    }
+
+    private static let body =
+        "![[image.png]] [[image.png|x]] ![](attachments/image.png) <img src=\"../attachments/image.png\">\n\n[a]: attachments/image.png"
+    private static let inFile =
+        "![[image (2).png]] [[image (2).png|x]] ![](attachments/image%20%282%29.png) <img src=\"../attachments/image%20%282%29.png\">\n\n[a]: attachments/image%20%282%29.png"
+
+    @Test("in an export, links name the file that the note has, and an import gives the text back")
+    func export() throws {
+        let notes = try place.notes("first")
+        try add(["A", "B"], Self.body, to: notes)
+        let gone = try add(["C"], Self.body, to: notes)
+        try notes.delete(gone)
+        _ = try MarkdownExport.write(notes, to: place.path("one"))
+        let files = try place.tree("one").mapValues { String(decoding: $0, as: UTF8.self) }
+        #expect(files["attachments/image (2).png"] == "B" && files["attachments/image (3).png"] == "C")
+        #expect(files["A.md"]?.hasSuffix("\n" + Self.body) == true && files["A.md"]?.contains("[[./") == false)
+        #expect(files["B.md"]?.hasSuffix("\n" + Self.inFile) == true, "\(files["B.md"] ?? "")")
+        #expect(
+            files[".trash/C.md"]?.contains("![[image (3).png]]") == true
+                && files[".trash/C.md"]?.contains("[[./../attachments/image") == true)
+        let second = try place.notes("second")
+        #expect(try NoteImport.run(place.path("one"), into: second).remarks.isEmpty)
+        #expect(try second.everything() == notes.everything())
+        _ = try MarkdownExport.write(second, to: place.path("two"))
+        #expect(try place.tree("two") == place.tree("one"))
+    }
+
+    @Test(
+        "a text whose links could not be read again stays as it is",
+        arguments: [
+            "![[image.png]] ![[image (2).png]]", "![[ image.png ]]", "![](attachments/image.png#part)", "![](attachments/im%61ge.png)",
+            "![](<attachments/image.png>) ![](attachments/image%20(2).png)",
+        ])
+    func unsafe(body: String) throws {
+        let notes = try place.notes("first")
+        try add(["A", "B"], body, to: notes)
+        _ = try MarkdownExport.write(notes, to: place.path("one"))
+        let file = String(decoding: try place.bytes("one/B.md"), as: UTF8.self)
+        #expect(file.hasSuffix("\n" + body) && file.contains("\"[[attachments/image (2).png|image.png]]\""), "\(file)")
+        let second = try place.notes("second")
+        _ = try NoteImport.run(place.path("one"), into: second)
+        #expect(try second.everything() == notes.everything())
+    }
+
+    @Test("an export of an earlier version is read as it is")
+    func earlier() throws {
+        let id = UUID().uuidString.lowercased()
+        let body = "![[image.png]] ![[image (2).png]]"
+        try place.write("old/attachments/image (2).png", "B")
+        try place.write("old/B.md", "---\nid: \(id)\nattachments:\n  - \"[[attachments/image (2).png|image.png]]\"\n---\n\(body)")
+        let notes = try place.notes()
+        _ = try NoteImport.run(place.path("old"), into: notes)
+        #expect(try notes.titled("B")?.body == body)
+    }
+
+    @Test("whatever a text and the names of files are, it is read as it was written", arguments: 0..<UInt64(Soak.count(200)))
+    func random(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        func any(_ choices: [String]) -> String { choices.randomElement(using: &random) ?? "" }
+        let names = ["a.png", "a (2).png", "a (2) (2).png", "b c.png", "\u{E9}.png", "e\u{301}.png", "x#1.png", "a%20b.png", "a%2520b.png"]
+        let pieces =
+            names + [
+                "[[", "![[", "]]", "|", "#", "](", ")", "(", "<", ">", "attachments/", "./", "../", "%20", " ", "\n", "[", "]: ", "src=\"",
+            ]
+        for _ in 0..<20 {
+            var body = any(["", "---\ncover: \"[[a.png]]\"\n---\n"])
+            for _ in 0..<Int.random(in: 1...12, using: &random) {
+                let name = any(names)
+                let piece = any([
+                    "![[\(name)]]", "[[attachments/\(name)|x]]", "![](attachments/\(name))",
+                    "![](attachments/\(MarkdownLinks.encoded(name)))", "<img src=\"../attachments/\(name)\">",
+                ])
+                body += Bool.random(using: &random) ? piece : any(pieces)
+            }
+            var note = MarkdownNote(body: body)
+            (note.id, note.isPinned) = (UUID(), false)
+            let files = names.shuffled(using: &random)
+            for (name, file) in zip(names.shuffled(using: &random), files).prefix(Int.random(in: 0...4, using: &random)) {
+                note.attachments.append(MarkdownNote.Attachment(path: "attachments/\(file)", name: name))
+            }
+            note.nameFilesInLinks()
+            let read = try MarkdownNote(note.bytes())
+            #expect(AttachmentLinks(read.attachments).inNote(read.body).utf8.elementsEqual(body.utf8), "\(body.debugDescription)")
+        }
+    }
+
+    // MARK: Folders
+
+    @Test("in a folder, links name the file that the note has, and what a person writes is read by the note's names")
+    func folder() throws {
+        let machine = try FolderMachine(place, "a")
+        let ids = try add(["A", "B"], Self.body, to: machine.notes)
+        func body() throws -> String? { try machine.notes.note(ids[1])?.body }
+        func sync() throws {
+            machine.clock.advance(1_000)
+            try machine.sync()
+            #expect(try machine.sync().isQuiet)
+            for id in ids { #expect(try machine.notes.attachments(of: id).map(\.name) == ["image.png"]) }
+        }
+        try sync()
+        #expect(try machine.read("A.md").hasSuffix("\n" + Self.body) && machine.read("B.md").hasSuffix("\n" + Self.inFile))
+        try machine.save(machine.read("B.md") + "\nmore", as: "B.md")
+        try sync()
+        #expect(try body() == Self.body + "\nmore" && machine.read("B.md").hasSuffix(Self.inFile + "\nmore"))
+        // Without front matter, or with one that another program has written.
+        try machine.save(Self.inFile + "\nbare", as: "B.md")
+        try sync()
+        #expect(try body() == Self.body + "\nbare" && machine.read("B.md").hasSuffix(Self.inFile + "\nbare"))
+        try machine.save(machine.read("B.md").replacing("[[./", with: "[[") + "!", as: "B.md")
+        try sync()
+        #expect(try body() == Self.body + "\nbare!" && machine.read("B.md").contains("[[./attachments/image (2).png|image.png]]"))
+        // A link by the note's own name comes to name the file.
+        try machine.save(machine.read("B.md") + " ![[image.png]]", as: "B.md")
+        try sync()
+        #expect(try body() == Self.body + "\nbare! ![[image.png]]" && machine.read("B.md").hasSuffix("bare! ![[image (2).png]]"))
+        // A copy is a note with the same picture.
+        try machine.save(machine.read("B.md"), as: "Copy.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let copy = try #require(try machine.notes.list().first { !ids.contains($0.id) })
+        #expect(try copy.body == body() && machine.notes.attachments(of: copy.id).map(\.name) == ["image.png"])
+        #expect(try machine.read("Copy.md").hasSuffix("bare! ![[image (2).png]]"))
+        // A note that is written elsewhere.
+        try machine.notes.detach(try #require(try machine.notes.attachments(of: ids[1]).first))
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try body() == Self.body + "\nbare! ![[image.png]]" && machine.read("B.md").hasSuffix("bare! ![[image.png]]"))
+    }
+
+    @Test("files of an earlier version are read as they are, and then name files")
+    func earlierFolder() throws {
+        let machine = try FolderMachine(place, "a")
+        let ids = try add(["A", "B"], "![[image.png]]", to: machine.notes)
+        try machine.sync()
+        // As it was written and known then.
+        let old = try machine.read("B.md").replacing("[[./", with: "[[").replacing("![[image (2).png]]", with: "![[image.png]]")
+        let bytes = Array(old.utf8)
+        let tables = FolderTables(folder: machine.folder.number)
+        try machine.notes.store.database.write { db in
+            var record = try #require(try tables.record(of: ids[1], db))
+            record.take(try FolderContent(bytes, path: "B.md"), hash: FolderPass.hash(bytes), stamp: nil)
+            try tables.save(record, db)
+        }
+        try machine.save(old, as: "B.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try machine.notes.note(ids[1])?.body == "![[image.png]]" && machine.read("B.md").hasSuffix("![[image (2).png]]"))
+        #expect(try machine.sync().isQuiet)
+    }
+
+    @Test(
+        "whatever is attached, detached, written and saved in turn, a text is changed by nothing but what was written into it",
+        arguments: 0..<UInt64(Soak.count(2)))
+    func history(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let machine = try FolderMachine(place, "a", seed: seed)
+        let names = ["image.png", "image (2).png", "image (2) (2).png"]
+        let ids = try (0..<3).map { try machine.notes.add(title: "Note \($0)").id }
+        var bodies = ids.map { _ in "" }
+        for step in 0..<25 {
+            for _ in 0..<Int.random(in: 1...2, using: &random) {
+                let (index, name) = (Int.random(in: 0..<3, using: &random), names.randomElement(using: &random) ?? "")
+                let file = "Note \(index).md"
+                let attachments = try machine.notes.attachments(of: ids[index])
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0 where !attachments.contains { $0.name == name }:
+                    let content = "\(Int.random(in: 0..<4, using: &random))"
+                    try machine.notes.attach(URL(filePath: place.write("\(content)/\(name)", content)), to: ids[index])
+                case 1:
+                    if let attachment = attachments.randomElement(using: &random) { try machine.notes.detach(attachment) }
+                case 2:
+                    // Only what it has, or what is nowhere: anything else is attached.
+                    let known = attachments.map(\.name) + ["none.png"]
+                    let link = known.randomElement(using: &random) ?? ""
+                    let note = try #require(try machine.notes.note(ids[index]))
+                    guard note.body == bodies[index] else { continue }
+                    bodies[index] += Bool.random(using: &random) ? " ![[\(link)]]" : " ![](attachments/\(MarkdownLinks.encoded(link)))"
+                    var edited = note
+                    edited.body = bodies[index]
+                    _ = try machine.notes.save(edited, base: note)
+                default:
+                    guard var text = try? machine.read(file), try machine.notes.note(ids[index])?.body == bodies[index] else { continue }
+                    if step.isMultiple(of: 3) { text = text.replacing("[[./", with: "[[") }
+                    if step.isMultiple(of: 5), let end = text.ranges(of: "\n---\n").first { text = String(text[end.upperBound...]) }
+                    // The file may not have what was written into the note in this turn.
+                    guard try content(of: file, machine).body == bodies[index] else { continue }
+                    bodies[index] += " w\(step)"
+                    try machine.save(text + " w\(step)", as: file)
+                }
+            }
+            machine.clock.advance(1_000)
+            try machine.sync()
+            for (index, id) in ids.enumerated() {
+                #expect(try machine.notes.note(id)?.body == bodies[index], "seed \(seed), step \(step)")
+                #expect(try content(of: "Note \(index).md", machine).body == bodies[index], "seed \(seed), step \(step)")
+            }
+            #expect(try machine.sync().isQuiet, "seed \(seed), step \(step)")
+        }
+    }
+
+    private func content(of file: String, _ machine: FolderMachine) throws -> FolderContent {
+        try FolderContent(Array(machine.read(file).utf8), path: file)
+    }
+}
