@@ -102,7 +102,9 @@ struct CarryCommandTests {
         for milliseconds in stride(from: 20, through: 500, by: Soak.count(120, soaking: 5)) {
             let kill = String(format: "%.3f", Double(milliseconds) / 1_000)
             try b.shell("\"$KITH\" carry in '\(stick.path)' & sleep \(kill); kill -9 $!; wait $! 2>/dev/null; true")
-            #expect(try b.kith("verify").status == 0, "after \(milliseconds) ms")
+            // One that was killed at once has made no file.
+            let isThere = FileManager.default.fileExists(atPath: b.store.path)
+            #expect(try b.kith("verify").status == (isThere ? 0 : 66), "after \(milliseconds) ms")
         }
         #expect(try b.kith("carry", "in", stick.path).status == 0)
         #expect(try titles(b).count == titles(a).count && titles(b) == titles(a))

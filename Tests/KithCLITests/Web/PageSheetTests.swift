@@ -298,7 +298,9 @@ struct PageSheetTests {
         let (_, browser) = try await RunningNode.web(home)
         let id = try fields(browser.post("/api/day", "{\"day\":\"2026-11-24\"}"))["id"] as? String
         #expect(try fields(browser.post("/api/day", "{\"day\":\"2026-11-24\"}"))["id"] as? String == id)
-        #expect(try browser.post("/api/day", "{\"day\":\"today\"}").status == 400)
+        for day in ["today", "2026-99-99", "2026-2-3", ""] {
+            #expect(try browser.post("/api/day", "{\"day\":\"\(day)\"}").status == 422)
+        }
         #expect(try home.kith("today", "--add", "Bread").status == 0)
         #expect(try home.kith("today", "--add", "Milk").output.contains("note of today"))
         let day = try home.shell("date +%F").output.trimmingCharacters(in: .newlines)
