@@ -23,7 +23,7 @@ filter_of() {
         sql) filter='DifferentialSQLTests' ;;
         histories) filter='IdentityHistoryTests|AppRefusalTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
         # Files and notes on two machines, written by everybody.
-        folders) filter='FolderHistoryTests|KilledFolderTests|FilesCommandTests' ;;
+        folders) filter='AttachmentLinkTests|FolderHistoryTests|KilledFolderTests|FilesCommandTests' ;;
         # Changes that go by hand, on sticks.
         carry) filter='StickTests|CarryTests|CarryDamageTests|CarryCommandTests' ;;
         schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
