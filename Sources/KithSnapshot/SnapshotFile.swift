@@ -44,8 +44,13 @@ package struct SnapshotFile: Sendable {
 
     package var isThere: Bool { access(url.path, F_OK) == 0 }
 
+    /// Two that write one file of this process at once would write the same temporary one.
+    private static let turn = NSLock()
+
     /// Puts `bytes` there: they are on the disk before the file has its name, and the name is when this returns.
     package func replace(with bytes: Data) throws(SnapshotError) {
+        Self.turn.lock()
+        defer { Self.turn.unlock() }
         let temporary = "\(folder)/\(beginning)\(getpid())\(Self.ending)"
         // What is in the way, of an earlier run or a link that another program made, is removed and never written to.
         unlink(temporary)

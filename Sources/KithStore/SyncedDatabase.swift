@@ -27,6 +27,8 @@ public final class SyncedDatabase: Sendable {
     let catalogCache = Mutex<(version: Int, catalog: Catalog)?>(nil)
     let options: Options
     let signal: CommitSignal
+    /// Rings when the store is closed, for whoever waits for commits.
+    let end = CommitSignal()
     let live: LiveHub
     private let observer: TransactionWatch
     private let watch: StoreWatch?
@@ -127,6 +129,8 @@ public final class SyncedDatabase: Sendable {
             writer.state.ledger.connection.finalizeStatements()
             presence?.leave(isSafe ? claim : nil)
         }
+        live.close()
+        end.ring()
     }
 
     /// From now on the log is moved by one process at a time.

@@ -164,6 +164,7 @@ struct KeyMigrationTests {
     private static let refusals: [(sql: String, tables: [TrackedTable], reason: String)] = [
         ("CREATE TABLE t (a, b, PRIMARY KEY (a, b))", [TrackedTable("t")], "TrackedTable(\"t\", key: [\"a\", \"b\"])"),
         ("CREATE TABLE t (id INTEGER PRIMARY KEY)", [TrackedTable("u")], "no table u"),
+        ("CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE VIEW t AS SELECT * FROM u", [TrackedTable("t")], "no table t"),
         ("CREATE TABLE t (id INTEGER PRIMARY KEY, a)", [TrackedTable("t", key: ["b"])], "no column b"),
         (
             "CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE u (id INTEGER PRIMARY KEY REFERENCES t (id))",
@@ -194,6 +195,14 @@ struct KeyMigrationTests {
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
         #expect(try Self.dump(database) == before)
         #expect(try Self.text(database, "SELECT name FROM sqlite_temp_master") == [])
+    }
+
+    @Test func `a search index gets no ids, and goes on finding`() throws {
+        let database = try DatabaseQueue()
+        try database.write { try $0.execute(sql: "CREATE VIRTUAL TABLE doc USING fts5 (a); INSERT INTO doc VALUES ('milk')") }
+        let error = #expect(throws: StoreError.self) { try KeyMigration([TrackedTable("doc")]).run(on: database) }
+        #expect(error?.message.contains("doc is a virtual table") == true, "\(error?.message ?? "")")
+        #expect(try Self.text(database, "SELECT a FROM doc WHERE doc MATCH 'milk'") == ["milk"])
     }
 
     @Test func `a step of a migrator runs it, unless foreign keys are enforced there; a table that is tracked keeps its ids`() throws {

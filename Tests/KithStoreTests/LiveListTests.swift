@@ -221,6 +221,26 @@ struct LiveListTests {
         await #expect { _ = try await closed.next() } throws: { ($0 as? StoreError)?.code == .failed }
     }
 
+    @Test(arguments: [0, 6]) func `whoever waits for changes hears that the store is closed`(request: Int) async throws {
+        let here = try Self.store()
+        try await here.database.write { try Item(id: UUID(), title: "a", shop: nil, place: 0, parent: nil).insert($0) }
+        let list = Task { [store = here.store] in
+            for try await _ in store.live(Self.requests[request]) {}
+        }
+        let history = Task { [store = here.store] in
+            for try await _ in store.liveHistory(after: nil) {}
+        }
+        let folder = try TemporaryFolder()
+        let writer = here.store.snapshot("all", to: folder.url.appending(path: "all.snapshot")) { try Item.fetchAll($0) }
+        let snapshot = Task { await writer.run() }
+        // Each waits for what comes next by then; one that does not yet finds the store closed when it looks.
+        try await Task.sleep(for: .milliseconds(100))
+        here.store.close()
+        await #expect { try await list.value } throws: { ($0 as? StoreError)?.code == .failed }
+        await #expect { try await history.value } throws: { ($0 as? StoreError)?.code == .failed }
+        await snapshot.value
+    }
+
     @Test func `a reader that does not come back holds no more than names of rows, and catches up at once`() async throws {
         let here = try Self.store()
         var changes = here.store.live(Item.order(Column("place"))).makeAsyncIterator()

@@ -34,6 +34,25 @@ struct SnapshotTests {
 
     private static func read(_ file: URL, _ clock: Clock) -> SnapshotReading<[String]> { SnapshotReader(file) { clock.now }.read() }
 
+    @Test func `two that keep one file in one process leave a whole one, and fail neither`() async throws {
+        let here = try Self.store()
+        let file = here.folder.url("top")
+        try await withThrowingTaskGroup { group in
+            for number in 0..<4 {
+                group.addTask {
+                    let writer = SnapshotFile(file)
+                    for turn in 0..<50 { try writer.replace(with: Data("\(number) \(turn)".utf8)) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix(" 49"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).filter { $0.hasSuffix("top") } == [
+                "top"
+            ])
+    }
+
     @Test func `it is written when the answer is another one, and only then`() throws {
         let here = try Self.store()
         let file = here.folder.url("top")

@@ -35,6 +35,9 @@ package final class CommitSignal: Sendable {
         for observer in state.withLock({ $0.observers }) { observer.body(news) }
     }
 
+    /// Has every observer look once.
+    package func ring() { fire(.unknown) }
+
     // MARK: What happened
 
     /// A transaction of this process that began at `vector` is about to move it.

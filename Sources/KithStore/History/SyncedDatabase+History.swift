@@ -159,7 +159,7 @@ extension SyncedDatabase {
             let task = Task { [weak self] in
                 var token = token
                 do {
-                    guard let commits = self?.commits else { return continuation.finish() }
+                    guard let commits = self?.commitsAndEnd else { return continuation.finish() }
                     var occasions = commits.makeAsyncIterator()
                     while !Task.isCancelled {
                         while let page = try self?.history(after: token, tables: tables, excluding: excluding, limit: 100), !page.isEmpty {

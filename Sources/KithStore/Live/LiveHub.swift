@@ -16,11 +16,16 @@ final class LiveListener: Sendable {
     private let news = Mutex(LiveNews())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter table: of which rows are wanted; `nil` if none are.
+    /// - Parameters:
+    ///   - table: of which rows are wanted; `nil` if none are: then only the end of the store wakes the list.
+    ///   - wake: has the list look.
     init(table: Int?, wake: @escaping @Sendable () -> Void) {
         self.table = table
         self.wake = wake
     }
+
+    /// The store is closed.
+    func tellOfEnd() { wake() }
 
     func tell(_ touched: TouchedRows.Batch, isOwn: Bool, isFromHere: Bool) {
         news.withLock { news in
@@ -28,11 +33,11 @@ final class LiveListener: Sendable {
             if isOwn { news.ownCommits += 1 }
             news.isFromHere = news.isFromHere || isFromHere
         }
-        wake()
+        if table != nil { wake() }
     }
 
     /// What another process has done is not told row by row.
-    func tellOfOtherProcess() { wake() }
+    func tellOfOtherProcess() { if table != nil { wake() } }
 
     func takeNews() -> LiveNews {
         news.withLock { news in
@@ -74,6 +79,11 @@ final class LiveHub: Sendable {
 
     func otherProcessCommitted() {
         for listener in all { listener.tellOfOtherProcess() }
+    }
+
+    /// The store is closed: whoever waits finds out.
+    func close() {
+        for listener in all { listener.tellOfEnd() }
     }
 
     private var all: [LiveListener] { listeners.withLock { Array($0.values) } }

@@ -116,7 +116,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         case .whole:
             let watch = RegionWatch(try query.region(db)) { wake.yield() }
             db.add(transactionObserver: watch, extent: .observerLifetime)
-            new = Link(plan: plan, listener: LiveListener(table: nil) {}, watch: watch)
+            new = Link(plan: plan, listener: LiveListener(table: nil) { wake.yield() }, watch: watch)
         }
         store.live.add(new.listener)
         link.withLock { $0 = new }

@@ -110,6 +110,10 @@ struct KeyPlanner {
         guard let name = try names().first(where: { $0.asciiLowercased == table.name.asciiLowercased }) else {
             throw reject("There is no table \(table.name). Name the tables that the database has.")
         }
+        let type = try String.fetchOne(db, sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [name])
+        if let type, type != "table" {
+            throw reject("\(name) is a \(type == "virtual" ? "virtual table" : type), and only ordinary tables are tracked. Leave it out.")
+        }
         let columns = try Row.fetchAll(db, sql: "SELECT name, upper(type) type, pk FROM pragma_table_info(?)", arguments: [name])
         let keys = columns.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }
             .map { (name: $0["name"] as String, type: $0["type"] as String) }

@@ -100,7 +100,7 @@ struct TableInspector {
             return reject("there is no such table (names are case-sensitive here). Create it before the store is opened.")
         }
         let type = String(decoding: list.blob(0), as: UTF8.self)
-        if type != "table" { return reject("it is a \(type), not an ordinary table.") }
+        if type != "table" { return reject("it is a \(type == "virtual" ? "virtual table" : type), not an ordinary table.") }
         if list.int(1) != 0 {
             return reject("it is WITHOUT ROWID, which observations cannot follow. Drop those words.", edit: .dropWithoutRowid)
         }

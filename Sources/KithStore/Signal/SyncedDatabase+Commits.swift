@@ -45,4 +45,12 @@ extension SyncedDatabase {
         continuation.onTermination = { _ in observation.cancel() }
         return stream
     }
+
+    /// The same, with one more element when the store is closed: what asks it then hears that.
+    var commitsAndEnd: AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let observations = [signal, end].map { CommitObservation($0) { _ in continuation.yield() } }
+        continuation.onTermination = { _ in for observation in observations { observation.cancel() } }
+        return stream
+    }
 }

@@ -202,8 +202,8 @@ public final class SnapshotWriter: Sendable {
     /// half a second, later after a minute, and with each commit.
     public func run() async {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observation = store.observeCommits { wake.yield() }
-        defer { observation.cancel() }
+        let observations = [store.signal, store.end].map { CommitObservation($0) { _ in wake.yield() } }
+        defer { for observation in observations { observation.cancel() } }
         var occasions = wakes.makeAsyncIterator()
         while !Task.isCancelled, !store.isClosed.load(ordering: .acquiring) {
             do {
