@@ -100,6 +100,13 @@ struct BadInputTests {
         expectFailure(try home.shell("\(become) \"$KITH\" note add x"), 73)
         let new = try home.shell("\(become) \"$KITH\" note add x --store \"$KITH_HOME/store/other.sqlite\"")
         expectFailure(new, 73, "Check the permissions")
+        // What is to be sealed is not written beside the notes then, nor beside the backup.
+        try home.shell("mkdir scratch && chmod 777 scratch")
+        let sealed = try home.shell(
+            #"printf 'correct horse battery\n' | TMPDIR="$PWD/scratch" \#(become) "$KITH" backup --passphrase open/b"#)
+        #expect(sealed.status == 0, "\(sealed)")
+        #expect(try home.shell("ls -A scratch open").output.split(separator: "\n").filter { $0.hasPrefix(".kith") }.isEmpty)
+        #expect(try home.shell("grep -c 'SQLite format 3' open/b").output == "0\n")
         try home.shell("chmod u+w store store/*")
         #expect(try home.kith("note", "list").output.contains("One"))
     }

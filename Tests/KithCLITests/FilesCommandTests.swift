@@ -180,7 +180,9 @@ struct FilesCommandTests {
                     n=$((n + 1)); [ $n -eq 3 ] && kill -\#(signal) $child
                     sleep 0.1
                 done
-                wait $child; echo "$? $seen"
+                wait $child; status=$?
+                grep -l -r 'SQLite format 3' stick 2>/dev/null | grep -q . && seen=1
+                echo "$status $seen"
                 """#)
             #expect(ended.output.contains(" "), "\(ended)")
             if command.contains("passphrase") { #expect(ended.lastLine.hasSuffix(" "), "an unsealed copy was seen: \(ended)") }

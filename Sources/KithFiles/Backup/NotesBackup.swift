@@ -76,14 +76,20 @@ package enum NotesBackup {
     private static func write(_ notes: NotesStore, to file: String, at partial: String, _ passphrase: String?, _ logN: UInt8) throws
         -> Report
     {
-        // What is sealed goes nowhere unsealed, but where the notes are: a stick may be pulled out at any moment.
-        let scratch = try ScratchFolder(beside: passphrase == nil ? partial : notes.store.database.path)
+        let scratch = try scratch(for: notes, partial, isSealed: passphrase != nil)
         let copy = scratch.path(databaseName)
         let count = try copyDatabase(of: notes, to: copy)
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw NewFile.failure(file) }
         defer { close(descriptor) }
         return try write(copy, noteCount: count, notes, passphrase, logN) { try NewFile.write($0, descriptor, file) }
+    }
+
+    /// What is to be sealed is written nowhere unsealed but where the notes are: a stick may be pulled out at any moment. Notes that can only
+    /// be read have no such place, or are in memory.
+    private static func scratch(for notes: NotesStore, _ partial: String, isSealed: Bool) throws -> ScratchFolder {
+        if !isSealed { return try ScratchFolder(beside: partial) }
+        return notes.readOnlyReason == nil ? try ScratchFolder(beside: notes.store.database.path) : try ScratchFolder()
     }
 
     /// A copy as of one moment, by SQLite's own means; others write meanwhile.
