@@ -53,8 +53,10 @@ struct RecoverCommand: ParsableCommand {
             let ending = Self.ending
             let backup: NotesBackup.Report
             do {
-                backup = try NotesBackup.restore(restore, to: file, passphrase: { try Passphrase.read(isNew: false) }) {
-                    names = try SyncedDatabase.setAside(at: file.path, ending: ending)
+                backup = try Interruption.leavingNothing {
+                    try NotesBackup.restore(restore, to: file, passphrase: { try Passphrase.read(isNew: false) }) {
+                        names = try SyncedDatabase.setAside(at: file.path, ending: ending)
+                    }
                 }
             } catch {
                 Self.bringBack(names, ending)

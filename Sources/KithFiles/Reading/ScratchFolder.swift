@@ -1,6 +1,14 @@
 import Foundation
 import KithLock
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// A folder for files that are needed for a while, gone with this object. What a program has left that was killed goes with the next one
 /// in the same place.
 final class ScratchFolder: Sendable {
@@ -27,7 +35,7 @@ final class ScratchFolder: Sendable {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let lock = FileLock(reading: folder.path)
-            // Where there are no locks, nobody can take it to remove what is in use.
+            // On a file system without locks, no program can take this one, so none removes the folder while it is in use.
             guard let isTaken = try? lock?.tryToTake(.exclusive) else {
                 (self.folder, self.lock) = (folder, nil)
                 return
@@ -50,6 +58,10 @@ final class ScratchFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
             let folder = place.appending(path: name)
+            // In a folder that all users write to, such a name may be a link, or a folder of somebody else's.
+            let about = try? FileManager.default.attributesOfItem(atPath: folder.path)
+            guard about?[.type] as? FileAttributeType == .typeDirectory, about?[.ownerAccountID] as? NSNumber == NSNumber(value: geteuid())
+            else { continue }
             guard let lock = FileLock(reading: folder.path), (try? lock.tryToTake(.exclusive)) == true else { continue }
             try? FileManager.default.removeItem(at: folder)
         }
