@@ -27,7 +27,7 @@ public final class SyncedDatabase: Sendable {
     let catalogCache = Mutex<(version: Int, catalog: Catalog)?>(nil)
     let options: Options
     let signal: CommitSignal
-    /// Rings when the store is closed, for whoever waits for commits.
+    /// Rings when the store is closed: live histories and snapshot writers wait for it as for a commit.
     let end = CommitSignal()
     let live: LiveHub
     private let observer: TransactionWatch

@@ -29,7 +29,7 @@ struct GarbageTurn {
     /// - Parameters:
     ///   - offsets: of each connected device, how far its clock is ahead of this one, in milliseconds.
     ///   - isAlone: whether no other device could confirm the clock: then only a leap is waited for.
-    mutating func begins(now: Instant, wallClockMilliseconds: Int64, offsets: [Int64], isAlone: Bool) -> Bool {
+    mutating func begins(now: Instant, wallClockMilliseconds: Int64, offsets: [Int64], isAlone: @autoclosure () -> Bool) -> Bool {
         let lead = wallClockMilliseconds - now.milliseconds
         if abs(lead - self.lead) > Self.doubtMilliseconds {
             hasLeapt = true
@@ -40,7 +40,7 @@ struct GarbageTurn {
         let behind = offsets.count { $0 < -Self.doubtMilliseconds }
         // One device with a wrong clock keeps no household from it.
         if behind > 0, 2 * behind >= offsets.count { return false }
-        guard now >= patience || behind < offsets.count || isAlone && !hasLeapt else { return false }
+        guard now >= patience || behind < offsets.count || !hasLeapt && isAlone() else { return false }
         next = now.advanced(byMilliseconds: Self.pauseMilliseconds)
         return true
     }

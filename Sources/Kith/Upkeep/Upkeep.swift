@@ -84,9 +84,9 @@ final class Upkeep: Sendable {
             noteDigest()
             let now = MonotonicClock.now
             nextNote = now.advanced(byMilliseconds: Self.noteMilliseconds)
-            let (offsets, isAlone) = (clockOffsets, (try? store.members().isEmpty) ?? false)
             let isDue = garbage.begins(
-                now: now, wallClockMilliseconds: MonotonicClock.wallClockMilliseconds, offsets: offsets, isAlone: isAlone)
+                now: now, wallClockMilliseconds: MonotonicClock.wallClockMilliseconds, offsets: clockOffsets,
+                isAlone: (try? store.members().isEmpty) ?? false)
             if isDue, !Task.isCancelled { collectGarbage() }
         }
         note()

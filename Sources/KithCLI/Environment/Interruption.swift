@@ -40,7 +40,7 @@ enum Interruption {
     private static func sources() -> [any DispatchSourceSignal] {
         [SIGINT, SIGTERM, SIGHUP].compactMap { number in
             let before = signal(number, SIG_IGN)
-            // As `nohup` has it, and whoever handles the signal in another way.
+            // `nohup` has the program ignore a signal, and other code may handle it: both stay as they are.
             guard before == nil else {
                 signal(number, before)
                 return nil

@@ -175,7 +175,7 @@ extension HTMLMarkdown {
         case "en-media":
             guard let hash = node["hash"], let media = media[hash.lowercased()] else { return "" }
             return link(media.path, RelativePath.name(of: media.path), isPicture: media.isPicture)
-        // Nobody else can read it, but who copies it back to Evernote.
+        // Evernote alone can open it, once a person has copied it back.
         case "en-crypt": return "Encrypted by Evernote: `\(node.content.filter { !$0.isWhitespace })`"
         case "img": return node["src"].map { link($0, node["alt"] ?? "", isPicture: true) } ?? ""
         case "a":

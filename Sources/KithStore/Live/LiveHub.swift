@@ -81,7 +81,7 @@ final class LiveHub: Sendable {
         for listener in all { listener.tellOfOtherProcess() }
     }
 
-    /// The store is closed: whoever waits finds out.
+    /// The store is closed: each list looks, and throws.
     func close() {
         for listener in all { listener.tellOfEnd() }
     }

@@ -112,7 +112,7 @@ struct KeyPlanner {
         }
         let type = try String.fetchOne(db, sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [name])
         if let type, type != "table" {
-            throw reject("\(name) is a \(type == "virtual" ? "virtual table" : type), and only ordinary tables are tracked. Leave it out.")
+            throw reject("\(name) is a \(type) table, and only ordinary ones are tracked. Leave it out.")
         }
         let columns = try Row.fetchAll(db, sql: "SELECT name, upper(type) type, pk FROM pragma_table_info(?)", arguments: [name])
         let keys = columns.filter { $0["pk"] as Int > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }

@@ -39,17 +39,14 @@ extension SyncedDatabase {
     }
 
     /// The same as a sequence: an element after every commit, or one for several if the reader is slower.
-    public var commits: AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observation = observeCommits { continuation.yield() }
-        continuation.onTermination = { _ in observation.cancel() }
-        return stream
-    }
+    public var commits: AsyncStream<Void> { stream(of: [signal]) }
 
-    /// The same, with one more element when the store is closed: what asks it then hears that.
-    var commitsAndEnd: AsyncStream<Void> {
+    /// The same, with one more element when the store is closed: a reader that asks the store then hears of it.
+    var commitsAndEnd: AsyncStream<Void> { stream(of: [signal, end]) }
+
+    private func stream(of signals: [CommitSignal]) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observations = [signal, end].map { CommitObservation($0) { _ in continuation.yield() } }
+        let observations = signals.map { CommitObservation($0) { _ in continuation.yield() } }
         continuation.onTermination = { _ in for observation in observations { observation.cancel() } }
         return stream
     }
