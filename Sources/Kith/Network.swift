@@ -308,7 +308,7 @@ actor Network {
             sessions[device] = runner
             since[device] = MonotonicClock.now
             // An accepted connection comes from a passing port, which says nothing about where the device is reached.
-            node.board.connected(device, address: connection.isInitiator ? connection.remoteAddress : nil)
+            node.board.connected(device, by: runner.id, address: connection.isInitiator ? connection.remoteAddress : nil)
             end = await runner.run()
             if end.reason.code != .shutdown, end.reason.code != .replaced { attempt.fail(end.reason.message) }
             noteReplica(of: runner)
@@ -356,7 +356,7 @@ actor Network {
         return SessionRunner(
             connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange, household: household,
             events: node.happenings,
-            onStatus: { [logger = node.logger, addresses] status in
+            onStatus: { [logger = node.logger, addresses] status, session in
                 upkeep.heard(device, status)
                 let isFirst = isMet.withLock { isMet in
                     defer { isMet = true }
@@ -367,7 +367,7 @@ actor Network {
                     // Where it was dialled it will be found again.
                     if connection.isInitiator, let place = connection.remoteAddress { addresses.note([place], of: device) }
                 }
-                guard board.progress(device, status) else { return }
+                guard board.progress(device, status, of: session) else { return }
                 logger.warning(
                     "rows differed although both machines knew the same, and were mended",
                     metadata: ["device": "\(device.shortDescription)", "rows": "\(status.mended)"])

@@ -12,7 +12,7 @@ import Testing
 @Suite struct AttachmentExchangeTests {
     static let sql = "CREATE TABLE photo (id BLOB PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '', file TEXT)"
 
-    private static func node(_ change: (inout SyncedDatabase.Options) -> Void = { _ in }) throws -> TestNode {
+    static func node(_ change: (inout SyncedDatabase.Options) -> Void = { _ in }) throws -> TestNode {
         var options = SyncedDatabase.Options()
         change(&options)
         return try TestNode(sql: sql, tables: [TrackedTable("photo", attachments: ["file"])], options: options)
@@ -307,7 +307,7 @@ private final class LookClock: Clock, Sendable {
 }
 
 extension TestNode {
-    fileprivate func add(_ attachment: AttachmentID?) throws {
+    func add(_ attachment: AttachmentID?) throws {
         try database.write { db in
             try db.execute(sql: "INSERT INTO photo (id, file) VALUES (randomblob(16), ?)", arguments: [attachment?.description])
         }

@@ -19,13 +19,15 @@ import Testing
     }
 
     private func runner(
-        _ node: TestNode, _ connection: Connection, onStatus: @escaping @Sendable (PeerStatus) -> Void = { _ in }
+        _ node: TestNode, _ connection: Connection, capabilities: Capabilities = [],
+        onStatus: @escaping @Sendable (PeerStatus, SessionRouter.SessionID) -> Void = { _, _ in }
     ) -> SessionRunner {
         let hub = node.node.hub
         let household = HouseholdExchange(trust: node.trust, hub: hub, logger: Logger(label: "test")) {}
+        var configuration = PeerSession.Configuration(app: "test", group: [], software: "test")
+        configuration.capabilities.formUnion(capabilities)
         return SessionRunner(
-            connection, PeerSession.Configuration(app: "test", group: [], software: "test"), store: node.store, hub: hub,
-            exchange: node.node.exchange, household: household, onStatus: onStatus)
+            connection, configuration, store: node.store, hub: hub, exchange: node.node.exchange, household: household, onStatus: onStatus)
     }
 
     @Test func `who is removed between its handshake and its session gets no byte`() async throws {
@@ -55,7 +57,7 @@ import Testing
         try b.trust(a)
         let (ours, theirs, transports) = try await connect(a, b)
         let told = Mutex(0)
-        let (first, second) = (runner(a, ours) { _ in told.withLock { $0 += 1 } }, runner(b, theirs))
+        let (first, second) = (runner(a, ours) { _, _ in told.withLock { $0 += 1 } }, runner(b, theirs))
         async let end = first.run()
         async let otherEnd = second.run()
         try await a.until { told.withLock { $0 } > 0 }
@@ -70,6 +72,41 @@ import Testing
         for transport in transports { await transport.close() }
     }
 
+    @Test func `a connection that gives way keeps no attachment from coming, however late its device is met over it`() async throws {
+        let (a, b) = (try AttachmentExchangeTests.node(), try AttachmentExchangeTests.node())
+        try a.trust(b)
+        try b.trust(a)
+        let (older, newer) = (try await connect(a, b), try await connect(a, b))
+        let met = Mutex(0)
+        func pair(_ ours: Connection, _ theirs: Connection) -> (SessionRunner, SessionRunner) {
+            let first = runner(a, ours, capabilities: .attachments) { _, _ in met.withLock { $0 |= 1 } }
+            return (first, runner(b, theirs, capabilities: .attachments) { _, _ in met.withLock { $0 |= 2 } })
+        }
+        // Both devices make their sessions in this order.
+        let (old, oldOther) = pair(older.ours, older.theirs)
+        let (new, newOther) = pair(newer.ours, newer.theirs)
+        async let newEnd = new.run()
+        async let newOtherEnd = newOther.run()
+        try await a.until { met.withLock { $0 } == 3 }
+        met.withLock { $0 = 0 }
+        async let oldEnd = old.run()
+        async let oldOtherEnd = oldOther.run()
+        try await a.until { met.withLock { $0 } == 3 }
+        old.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))
+        _ = await (oldEnd, oldOtherEnd)
+        let exchanges = [a.node.exchange, b.node.exchange].map { exchange in Task { await exchange.run() } }
+        let observation = b.store.observeCommitNews { [exchange = b.node.exchange] _ in exchange.storeChanged() }
+        let id = try a.store.attach([1, 2, 3])
+        try a.add(id)
+        new.post(.committed(try a.store.summary()))
+        try await b.until { if case .present = b.store.attachmentState(id) { true } else { false } }
+        observation.cancel()
+        for exchange in exchanges { exchange.cancel() }
+        new.post(.close(CloseReason(.shutdown, "The node stops.")))
+        _ = await (newEnd, newOtherEnd)
+        for transport in older.transports + newer.transports { await transport.close() }
+    }
+
     @Test func `a node that stops says so, whichever hears of it first, the session or who waits for its frames`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         try a.trust(b)
@@ -77,7 +114,7 @@ import Testing
         for round in 0..<80 {
             let (ours, theirs, transports) = try await connect(a, b)
             let met = Mutex(false)
-            let (first, second) = (runner(a, ours) { _ in met.withLock { $0 = true } }, runner(b, theirs))
+            let (first, second) = (runner(a, ours) { _, _ in met.withLock { $0 = true } }, runner(b, theirs))
             async let otherEnd = second.run()
             let running = Task { await first.run() }
             // Half of them stop in the middle of meeting.

@@ -1,9 +1,11 @@
 import Foundation
+import KithCausality
 import KithStore
 import KithTrust
 import Testing
 
 @testable import Kith
+@testable import KithSync
 
 /// What a person reads when the node does not synchronise: always why, and what to do.
 @Suite struct StatusTests {
@@ -127,6 +129,32 @@ import Testing
         #expect(board.current.sentence.contains("The disk is full."))
         board.obstacle(nil, to: .flushing)
         #expect(board.current.state == .localOnly)
+    }
+
+    @Test func `what a session says that gave way, or has ended, does not count`() throws {
+        let (node, other) = (try TestNode(), try TestNode())
+        try node.trust(other)
+        let (board, device) = (StatusBoard(), other.key.id)
+        board.runs(true)
+        board.trust(node.trust)
+        var router = SessionRouter()
+        let (old, new) = (router.open(), router.open())
+        let vector = VersionVector()
+        let level = PeerStatus(
+            replica: try other.store.summary().replica, software: "", protocolVersion: 1, vector: vector, durable: vector, rowsSent: 0,
+            rowsReceived: 0, rowsToSend: 0, rowsToReceive: 0, isInSync: true, rowsMended: 0, mended: [])
+        func isInSync() -> Bool? { board.current.peers.first?.isInSync }
+        board.connected(device, by: old, address: nil)
+        _ = board.progress(device, level, of: old)
+        #expect(isInSync() == true)
+        board.connected(device, by: new, address: nil)
+        _ = board.progress(device, level, of: old)
+        #expect(isInSync() == false)
+        _ = board.progress(device, level, of: new)
+        #expect(isInSync() == true)
+        board.disconnected(device, nil)
+        _ = board.progress(device, level, of: new)
+        #expect(isInSync() == false)
     }
 
     @Test func `each state has its sentence and whatever is not well its remedy`() {

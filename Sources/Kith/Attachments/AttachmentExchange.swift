@@ -25,6 +25,7 @@ final class AttachmentExchange: Sendable {
 
     private struct State {
         var fetcher = AttachmentFetcher()
+        /// Of each peer the session that was made last: the one that stays where both have dialled each other.
         var runners: [ReplicaID: SessionRunner] = [:]
     }
 
@@ -65,6 +66,8 @@ final class AttachmentExchange: Sendable {
 
     func appeared(_ runner: SessionRunner, as peer: ReplicaID) {
         state.withLock { state in
+            // The sessions of a peer run beside each other, so that the one that gives way may be heard of last.
+            if let other = state.runners[peer], runner.id < other.id { return }
             state.runners[peer] = runner
             handle(.appeared(peer), &state)
         }
@@ -75,7 +78,6 @@ final class AttachmentExchange: Sendable {
     func left(_ runner: SessionRunner, as peer: ReplicaID) {
         holdings.left(runner)
         state.withLock { state in
-            // A newer session with the same peer stays.
             guard state.runners[peer] === runner else { return }
             state.runners[peer] = nil
             handle(.left(peer), &state)

@@ -37,7 +37,7 @@ actor SessionRunner {
     private nonisolated let met = Mutex<ReplicaID?>(nil)
     private let store: SyncedDatabase
     private let household: HouseholdExchange
-    private let onStatus: @Sendable (PeerStatus) -> Void
+    private let onStatus: @Sendable (PeerStatus, SessionRouter.SessionID) -> Void
 
     private var session: PeerSession
     private var outgoing = FrameCompression()
@@ -55,7 +55,7 @@ actor SessionRunner {
     init(
         _ connection: Connection, _ configuration: PeerSession.Configuration, store: SyncedDatabase, hub: SessionHub,
         exchange: AttachmentExchange, household: HouseholdExchange, events: EventBoard = EventBoard(),
-        onStatus: @escaping @Sendable (PeerStatus) -> Void
+        onStatus: @escaping @Sendable (PeerStatus, SessionRouter.SessionID) -> Void
     ) {
         self.connection = connection
         self.store = store
@@ -212,7 +212,7 @@ actor SessionRunner {
         connection.raiseFrameLimit(to: session.receivableFrameBytesMax)
         if let status = news.take() {
             meter.heard(status)
-            onStatus(status)
+            onStatus(status, id)
         }
         notePeer()
         armTimer()

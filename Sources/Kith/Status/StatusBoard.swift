@@ -22,6 +22,8 @@ final class StatusBoard: Sendable {
         var devices: [TrustedDevice] = []
         var unproven: [DeviceID]?
         var peers: [DeviceID: NodeStatus.Peer] = [:]
+        /// Which session of a device counts: what one says that gave way to it may come later.
+        var sessions: [DeviceID: SessionRouter.SessionID] = [:]
         /// Of the process that runs the node of this file, while this one stands by.
         var elsewhere: NodeStatus?
         var published: NodeStatus?
@@ -173,7 +175,8 @@ final class StatusBoard: Sendable {
         update { $0.unproven = devices }
     }
 
-    func connected(_ device: DeviceID, address: PeerAddress?) {
+    func connected(_ device: DeviceID, by session: SessionRouter.SessionID, address: PeerAddress?) {
+        state.withLock { $0.sessions[device] = session }
         update(device) { peer in
             peer.state = .connected
             peer.address = address?.description ?? peer.address
@@ -183,9 +186,9 @@ final class StatusBoard: Sendable {
     }
 
     /// Returns whether more rows were mended than before.
-    func progress(_ device: DeviceID, _ status: PeerStatus) -> Bool {
+    func progress(_ device: DeviceID, _ status: PeerStatus, of session: SessionRouter.SessionID) -> Bool {
         var isMended = false
-        update(device) { peer in
+        update(device, by: session) { peer in
             isMended = status.rowsMended > peer.rowsMended ?? 0
             peer.software = status.software
             peer.isRefused = nil
@@ -208,6 +211,7 @@ final class StatusBoard: Sendable {
     ///   - reason: what went wrong; `nil` if nothing did.
     ///   - isRefused: whether it does not trust this device.
     func disconnected(_ device: DeviceID, _ reason: String?, isRefused: Bool = false) {
+        state.withLock { $0.sessions[device] = nil }
         update(device) { peer in
             peer.state = .notReachable
             peer.isInSync = false
@@ -229,8 +233,12 @@ final class StatusBoard: Sendable {
 
     // MARK: Publishing
 
-    private func update(_ device: DeviceID, _ change: (inout NodeStatus.Peer) -> Void) {
+    /// - Parameter session: who says so, if it is one; it is not listened to if it gave way to another.
+    private func update(
+        _ device: DeviceID, by session: SessionRouter.SessionID? = nil, _ change: (inout NodeStatus.Peer) -> Void
+    ) {
         update { state in
+            if let session, state.sessions[device] != session { return }
             var peer = state.peers[device] ?? NodeStatus.Peer(deviceID: device.description, name: "")
             change(&peer)
             state.peers[device] = peer
