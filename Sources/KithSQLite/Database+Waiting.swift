@@ -24,7 +24,29 @@ extension Configuration {
     package var waitsByCallback: Bool { if case .callback = busyMode { true } else { false } }
 }
 
+extension DatabaseWriter {
+    /// Writes in a transaction of its own. Throws within one that is open, where GRDB's `write` would end the process.
+    package func writeUnnested<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try unsafeReentrantWrite { db in
+            try db.requireNoAccess()
+            return try db.inOneTransaction(.immediate, body)
+        }
+    }
+}
+
 extension Database {
+    /// What `body` returns, once its transaction is committed.
+    package func inOneTransaction<Result>(_ kind: TransactionKind, _ body: (Database) throws -> Result) throws -> Result {
+        var result: Swift.Result<Result, any Error>?
+        try inTransaction(kind) {
+            let made = try body(self)
+            result = .success(made)
+            return .commit
+        }
+        guard let result else { throw StoreError(.failed, "The transaction has no outcome.") }
+        return try result.get()
+    }
+
     /// Refuses what begins a transaction of its own within one that is open.
     package func requireNoAccess() throws {
         guard let handle = sqliteConnection, sqlite3_get_autocommit(handle) == 0 else { return }

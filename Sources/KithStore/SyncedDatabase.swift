@@ -56,6 +56,7 @@ public final class SyncedDatabase: Sendable {
     ///   (docs/store.md, "Migrations").
     /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do; `valueRejected` if a
     ///   migration step changes a text or a counter;
+    ///   `failed` if a store is open on this database object already;
     ///   `notAStore` if the file is not a database or of a newer format; `lost` if a store with content was in this file, of which nothing is
     ///   left; `readOnly`, `busy`, `diskFull`.
     public init(
@@ -64,6 +65,7 @@ public final class SyncedDatabase: Sendable {
         try StoreError.mapping {
             try database.unsafeReentrantWrite { db in
                 try db.requireNoAccess()
+                try Self.requireNoStore(on: db)
                 try Self.addFunctions(to: db, clock: options.clock)
             }
         }
@@ -131,6 +133,14 @@ public final class SyncedDatabase: Sendable {
         }
         live.close()
         end.ring()
+    }
+
+    /// A second store would take the functions over that the first one's writes need, and take them along when it is closed.
+    private static func requireNoStore(on db: Database) throws {
+        let isOpen = try Bool.fetchOne(db, sql: "SELECT 1 FROM pragma_function_list WHERE name = 'kith_insert'") ?? false
+        guard isOpen else { return }
+        throw StoreError(
+            .failed, "A store is open on this database object already. Use that one, or close it first, or open the file once more.")
     }
 
     /// From now on the log is moved by one process at a time.

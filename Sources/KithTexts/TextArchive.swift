@@ -176,8 +176,10 @@ package struct TextArchive {
         return numbers
     }
 
-    package func count() throws -> Int {
-        let select = try connection.statement("SELECT count(*) FROM kith_text WHERE doc >= 0")
+    /// How many histories there are, without those of the tables whose numbers are given.
+    package func count(besides tables: [Int]) throws -> Int {
+        let select = try connection.passingStatement(
+            "SELECT count(*) FROM kith_text WHERE doc >= 0 AND tbl NOT IN (\(tables.map(String.init).joined(separator: ", ")))")
         defer { select.reset() }
         return try select.step() ? select.int(0) : 0
     }

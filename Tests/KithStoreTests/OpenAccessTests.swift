@@ -19,14 +19,16 @@ struct OpenAccessTests {
         let writes: [(String, () throws -> Void)] = [
             ("restore", { try store.restore(table: "note", id: rowID(1)) }), ("emptyTrash", { try store.emptyTrash() }),
             ("collectGarbage", { try store.collectGarbage() }), ("setMembers", { try store.setMembers([[1]]) }),
-            ("apply", { _ = try store.apply(delta) }),
+            ("apply", { _ = try store.apply(delta) }), ("group", { try store.undo(scope: "editor").group { _ in } }),
+            ("keys", { _ = try KeyMigration(Self.tables).run(on: notes.database) }),
+            ("open", { _ = try SyncedDatabase(notes.database, tables: Self.tables) }),
         ]
         let reads: [(String, () throws -> Void)] = [
             ("alternatives", { _ = try store.alternatives(table: "note", id: rowID(1)) }), ("trash", { _ = try store.trash() }),
             ("delta", { _ = try store.delta(since: VersionVector()) }), ("verify", { _ = try store.verify() }),
             ("textVersion", { _ = try store.textVersion(table: "note", id: rowID(1), column: "body") }),
             ("summary", { _ = try store.summary() }), ("refusedRows", { _ = try store.refusedRows() }),
-            ("members", { _ = try store.members() }),
+            ("members", { _ = try store.members() }), ("check", { _ = try SyncedDatabase.check(notes.database, tables: Self.tables) }),
         ]
         func expectRefusal(_ name: String, _ body: () throws -> Void) {
             let error = #expect(throws: StoreError.self, "\(name)") { try body() }
@@ -36,6 +38,49 @@ struct OpenAccessTests {
         try notes.database.read { _ in for (name, body) in reads { expectRefusal(name, body) } }
         if backend != .pool { try notes.database.write { _ in for (name, body) in reads { expectRefusal(name, body) } } }
         try notes.expectSound()
+    }
+
+    @Test(arguments: Backend.allCases) func `who writes in an access that only reads, or in one to another database, is told so`(
+        backend: Backend
+    ) throws {
+        let (notes, others) = (
+            try TestStore(backend, sql: Self.sql, tables: Self.tables), try TestStore(backend, sql: Self.sql, tables: Self.tables)
+        )
+        try notes.execute("INSERT INTO note VALUES (?, 'a', 'b')", [key(1)])
+        let store = notes.store
+        let writes: [(Database) throws -> Void] = [
+            { try store.restore($0, table: "note", id: rowID(1)) }, { _ = try store.emptyTrash($0) },
+            { try store.undo(scope: "e").mark($0) },
+            { try store.resolve($0, table: "note", id: rowID(1), column: "title", keeping: .text("c")) },
+            { try store.saveText($0, table: "note", id: rowID(1), column: "body", "c", base: TextVersion([])) },
+        ]
+        func expect(_ words: String, _ body: () throws -> Void) {
+            let error = #expect(throws: StoreError.self) { try body() }
+            #expect(error?.code == .failed && error?.message.contains(words) == true, "\(String(describing: error))")
+        }
+        for write in writes {
+            try notes.database.read { db in expect("only reads") { try write(db) } }
+            try others.database.write { db in expect("another database") { try write(db) } }
+        }
+        try others.database.read { db in
+            expect("another database") { _ = try store.conflicts(db) }
+            expect("another database") { _ = try store.verify(db) }
+            expect("another database") { _ = try store.trash(db) }
+        }
+        try notes.expectSound()
+    }
+
+    @Test(arguments: Backend.allCases) func `a second store on one database object is refused as long as the first is open`(
+        backend: Backend
+    ) throws {
+        let notes = try TestStore(backend, sql: Self.sql, tables: Self.tables)
+        let error = #expect(throws: StoreError.self) { try SyncedDatabase(notes.database, tables: Self.tables) }
+        #expect(error?.code == .failed && error?.message.contains("already") == true)
+        try notes.execute("INSERT INTO note VALUES (?, 'a', 'b')", [key(1)])
+        notes.store.close()
+        let second = try SyncedDatabase(notes.database, tables: Self.tables, options: TestStore.options())
+        try notes.execute("INSERT INTO note VALUES (?, 'a', 'b')", [key(2)])
+        #expect(try second.verify().rowCount == 2)
     }
 
     @Test(arguments: Backend.allCases, [1, 40])

@@ -39,6 +39,69 @@ struct OpenSchemaTests {
         #expect(refusal?.code == .tableRejected)
     }
 
+    @Test func `who leaves out a table that another open store tracks is refused, and harms nobody`() throws {
+        let sql = """
+            CREATE TABLE category (id BLOB PRIMARY KEY NOT NULL, name TEXT);
+            CREATE TABLE recipe (id BLOB PRIMARY KEY NOT NULL, category BLOB REFERENCES category ON DELETE SET NULL, title TEXT)
+            """
+        let tables = [TrackedTable("category"), TrackedTable("recipe")]
+        let app = try TestStore(.pool, sql: sql, tables: tables)
+        try app.execute("INSERT INTO category VALUES (?, 'Soup')", [key(1)])
+        let widget = try DatabasePool(path: app.path)
+        let error = #expect(throws: StoreError.self) { try SyncedDatabase(widget, tables: [tables[0]]) }
+        #expect(
+            error?.code == .tableRejected && error?.message.contains("Table recipe is not declared") == true, "\(String(describing: error))"
+        )
+        try app.execute("INSERT INTO recipe VALUES (?, ?, 'Broth')", [key(2), key(1)])
+        try app.expectSound()
+        // With the same tables both write.
+        let whole = try SyncedDatabase(widget, tables: tables)
+        try widget.write { try $0.execute(sql: "DELETE FROM category") }
+        #expect(try app.store.verify().isSound)
+        whole.close()
+        app.store.close()
+        // Alone it may: what it leaves out is not tracked any more.
+        let parents = try SyncedDatabase(widget, tables: [tables[0]])
+        try widget.write { try $0.execute(sql: "INSERT INTO category VALUES (?, 'Cake')", arguments: [key(3)]) }
+        let report = try parents.verify()
+        #expect(report.isSound, "\(report)")
+    }
+
+    @Test func `a table that is left out for a while keeps what it had, and shows what others wrote once it is declared again`() throws {
+        let sql = """
+            CREATE TABLE category (id BLOB PRIMARY KEY NOT NULL, name TEXT);
+            CREATE TABLE recipe (id BLOB PRIMARY KEY NOT NULL, category BLOB REFERENCES category ON DELETE SET NULL, title TEXT, steps TEXT)
+            """
+        let tables = [TrackedTable("category"), TrackedTable("recipe", texts: ["steps"])]
+        let (app, other) = (try App(sql, tables, replica: 1), try App(sql, tables, replica: 2))
+        func sync() throws {
+            let pair = try SessionPair(app.store, other.store)
+            try pair.wait(seconds: 1_200)
+            #expect(pair.statuses.map { $0?.rowsMended } == [0, 0])
+            #expect(pair.statuses.map { $0?.isInSync } == [true, true])
+            #expect(pair.closings.isEmpty, "\(pair.closings)")
+            for app in [app, other] { try app.expectSound() }
+        }
+        try app.execute("INSERT INTO category VALUES (?, 'Soup')", [key(1)])
+        for number in 2...5 { try app.execute("INSERT INTO recipe VALUES (?, ?, 'Broth', 'Boil it.')", [key(UInt64(number)), key(1)]) }
+        try app.execute("DELETE FROM recipe WHERE id = ?", [key(5)])
+        try sync()
+        try app.migrate("SELECT 1", [tables[0]])
+        try app.execute("UPDATE category SET name = 'Soups'")
+        // Nothing is exchanged meanwhile, so that no row is lost.
+        let error = #expect(throws: StoreError.self) { try sync() }
+        #expect(error?.message.contains("Table recipe") == true, "\(String(describing: error))")
+        try app.expectSound()
+        try other.execute("UPDATE recipe SET title = 'Stock', steps = 'Boil it long.' WHERE id = ?", [key(2)])
+        try other.execute("DELETE FROM recipe WHERE id = ?", [key(3)])
+        try other.execute("INSERT INTO recipe VALUES (?, ?, 'Cake', 'Bake it.')", [key(6), key(1)])
+        try app.migrate("SELECT 1", tables)
+        try sync()
+        let shown = "SELECT hex(id) || title || steps || hex(category) FROM recipe ORDER BY id"
+        #expect(try app.text(shown) == other.text(shown))
+        #expect(try app.text(shown).count == 3)
+    }
+
     @Test func `a column that is added while the store is open, and written, reaches peers once the store was opened again`() throws {
         let (first, second) = (
             try App("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, a)", replica: 1),

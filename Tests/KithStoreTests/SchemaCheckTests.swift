@@ -34,6 +34,23 @@ struct SchemaCheckTests {
         return database
     }
 
+    @Test(arguments: [
+        ("b TEXT UNIQUE", "from NULL, which 1 row has", false), ("b TEXT COLLATE NOCASE UNIQUE", "another collation", false),
+        ("b TEXT, UNIQUE (id, b)", "from NULL, which 1 row has", false),
+        ("b TEXT); CREATE UNIQUE INDEX i ON t (lower(b)", "an expression", false),
+        ("b TEXT); CREATE UNIQUE INDEX i ON t (b) WHERE (b > ''", "some rows only", false),
+        ("b TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'x' UNIQUE", "Derive the id", true),
+    ])
+    func `a key is advised only where ids can follow from it`(columns: String, words: String, isAdvised: Bool) throws {
+        let database = try Self.database(
+            "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(columns)); INSERT INTO t VALUES (randomblob(16), 'a'), (randomblob(16), NULL)")
+        let problems = try SyncedDatabase.check(database, tables: [TrackedTable("t")]).problems.filter { $0.code == .unique }
+        #expect(problems.count == 1)
+        #expect(problems.first?.message.contains(words) == true, "\(problems)")
+        #expect((problems.first?.declaration != nil) == isAdvised)
+        #expect(problems.first?.message.contains("Derive the id") == isAdvised)
+    }
+
     @Test func `everything is told at once, each with what to write, and nothing is changed`() throws {
         let database = try Self.database()
         let before = try database.read { try String.fetchAll($0, sql: "SELECT coalesce(sql, name) FROM sqlite_master") }
@@ -47,7 +64,8 @@ struct SchemaCheckTests {
         #expect(problem("recipe", .missingDefault, "title")?.sql == "title TEXT NOT NULL DEFAULT ''")
         #expect(problem("recipe", .check, "cooked")?.sql == "cooked INTEGER NOT NULL DEFAULT 0")
         #expect(problem("recipe", .unique, "code")?.sql == "code TEXT")
-        #expect(problem("recipe", .unique, "code")?.declaration == "TrackedTable(\"recipe\", key: [\"code\"])")
+        #expect(problem("recipe", .unique, "code")?.declaration == nil)
+        #expect(problem("tag", .unique, "name")?.declaration == "TrackedTable(\"tag\", key: [\"name\"])")
         #expect(problem("recipe", .values, "tags")?.sql?.hasPrefix("UPDATE \"recipe\" SET \"tags\" = '[]'") == true)
         #expect(problem("step", .missingDefault) == nil)
         #expect(problem("step", .key) != nil)

@@ -171,8 +171,10 @@ package struct DotIndex {
         return try select.step()
     }
 
-    package func count() throws -> Int {
-        let select = try connection.statement("SELECT count(*) FROM kith_dot")
+    /// How many entries there are, without those of the tables whose numbers are given.
+    package func count(besides tables: [Int]) throws -> Int {
+        let select = try connection.passingStatement(
+            "SELECT count(*) FROM kith_dot WHERE tbl NOT IN (\(tables.map(String.init).joined(separator: ", ")))")
         defer { select.reset() }
         return try select.step() ? select.int(0) : 0
     }

@@ -18,8 +18,10 @@ package struct DigestRows {
         self.connection = connection
     }
 
-    package func count() throws -> Int {
-        let select = try connection.statement("SELECT count(*) FROM kith_digest")
+    /// How many rows are noted, without those of the tables whose numbers are given.
+    package func count(besides tables: [Int]) throws -> Int {
+        let select = try connection.passingStatement(
+            "SELECT count(*) FROM kith_digest WHERE tbl NOT IN (\(tables.map(String.init).joined(separator: ", ")))")
         defer { select.reset() }
         return try select.step() ? select.int(0) : 0
     }

@@ -41,10 +41,11 @@ extension SyncedDatabase {
     func read<Result>(_ db: Database, _ body: (RowLedger) throws -> Result) throws(StoreError) -> Result {
         try checkIsOpen()
         return try StoreError.typed {
-            if let state = try? writerState(db) {
-                try state.entry.enter()
-                return try body(state.ledger)
+            if db.sqliteConnection == writer.handle {
+                try writer.state.entry.enter()
+                return try body(writer.state.ledger)
             }
+            try requireOwn(db)
             let connection = try DatabaseConnection(borrowing: db)
             let check = try EntryCheck(connection)
             return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
@@ -140,6 +141,7 @@ extension SyncedDatabase {
                 try writer.state.entry.enter()
                 return try body(writer.state.ledger)
             }
+            try requireOwn(db)
             let connection = try DatabaseConnection(borrowing: db)
             try writer.schema?.check(connection)
             let check = try EntryCheck(connection)
@@ -151,12 +153,21 @@ extension SyncedDatabase {
         }
     }
 
-    /// The state of the writing connection, for a caller that holds it.
+    /// The state of the writing connection, for a caller that holds it and writes.
     func writerState(_ db: Database) throws(StoreError) -> WriterState {
-        guard let handle = db.sqliteConnection, handle == writer.state.ledger.connection.handle else {
-            throw StoreError(.failed, "This database access does not belong to the store, or only reads.")
+        try requireOwn(db)
+        guard try StoreError.typed({ try db.sqliteConnection == writer.handle && !db.isReading() }) else {
+            throw StoreError(.failed, "This access to the database only reads. Call this within one that writes.")
         }
         return writer.state
+    }
+
+    /// Refuses an access to another database than the store's.
+    private func requireOwn(_ db: Database) throws(StoreError) {
+        guard let handle = db.sqliteConnection else { throw StoreError(.failed, "The database is closed.") }
+        if handle == writer.handle { return }
+        if !writer.file.isEmpty, WriterBox.file(of: handle) == writer.file { return }
+        throw StoreError(.failed, "This is an access to another database than the store's.")
     }
 
     /// The catalog that this transaction sees, with the tables this process has declared.

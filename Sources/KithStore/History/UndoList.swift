@@ -18,7 +18,7 @@ public struct UndoList: Sendable {
     /// - Parameter title: what people call it, such as "Move to freezer".
     @discardableResult
     public func group<Result>(_ title: String? = nil, _ body: (Database) throws -> Result) throws -> Result {
-        try store.database.write { db in
+        try store.database.writeUnnested { db in
             try mark(db, title)
             return try body(db)
         }

@@ -51,6 +51,21 @@ struct KeyInspector {
         return try columns(of: index, "true").isSuperset(of: key)
     }
 
+    /// Why a row's id cannot follow from `columns`, of which an index of `table` says that they are unique; `nil` if nothing is known.
+    ///
+    /// - Parameter columns: `nil` if the index names expressions, or has a condition.
+    func obstacle(_ columns: [String]?, by index: String, of table: String) throws -> String? {
+        guard let columns else { return "An id cannot follow from an expression, or for some rows only." }
+        if try !self.columns(of: index, "coll = 'BINARY'").isSuperset(of: columns) {
+            return "An id cannot follow from what is compared by another collation than BINARY."
+        }
+        let isNull = columns.map { "\(quoted($0)) IS NULL" }.joined(separator: " OR ")
+        let select = try connection.passingStatement("SELECT count(*) FROM main.\(quoted(table)) WHERE \(isNull)")
+        let nulls = try select.step() ? select.int(0) : 0
+        select.reset()
+        return nulls == 0 ? nil : "An id cannot follow from NULL, which \(nulls == 1 ? "1 row has" : "\(nulls) rows have") there."
+    }
+
     private func columns(of index: String, _ condition: String) throws -> Set<String> {
         let select = try connection.statement("SELECT name FROM pragma_index_xinfo(?) WHERE \"key\" AND name NOT NULL AND \(condition)")
         select.bind(1, .text(index))

@@ -107,7 +107,8 @@ public struct KeyMigration: Sendable {
     @discardableResult
     public func run(on database: any DatabaseWriter) throws(StoreError) -> Plan {
         try StoreError.typed {
-            try database.writeWithoutTransaction { db in
+            try database.unsafeReentrantWrite { db in
+                try db.requireNoAccess()
                 let obeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
                 try db.execute(sql: "PRAGMA foreign_keys = OFF")
                 defer { if obeys { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }

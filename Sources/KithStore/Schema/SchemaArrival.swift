@@ -81,6 +81,9 @@ struct SchemaArrival {
         try records.setMeta(key, .text(names))
     }
 
+    /// Whether the table was declared when the store was opened last, by whomever.
+    func isDeclared(_ table: CatalogTable) throws -> Bool { try schema(of: table)?.contains(";") == true }
+
     /// The table is not declared, so that rows of it are kept as they come. Once it is again, they are looked at, whatever its columns.
     func leave(_ table: CatalogTable) throws {
         guard let schema = try schema(of: table) else { return }

@@ -30,7 +30,12 @@ extension SyncedDatabase {
     ///
     /// - Throws: ``StoreError`` if the database cannot be read, or with code `notAStore` if its text is not UTF-8.
     public static func check(_ database: any DatabaseReader, tables: [TrackedTable]) throws(StoreError) -> SchemaCheck {
-        try StoreError.typed { try database.read { try check($0, tables: tables) } }
+        try StoreError.typed {
+            try database.unsafeReentrantRead { db in
+                try db.requireNoAccess()
+                return try db.inOneTransaction(.deferred) { try check($0, tables: tables) }
+            }
+        }
     }
 
     /// The same within an access.

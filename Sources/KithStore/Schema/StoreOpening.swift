@@ -132,6 +132,7 @@ struct StoreOpening {
         var found: [Int] = []
         for table in ledger.catalog.tables {
             guard let tracked = table.tracked else {
+                if presence?.isFirst == false, try arrival.isDeclared(table) { try refuseToLeaveOut(table) }
                 try arrival.leave(table)
                 continue
             }
@@ -157,6 +158,17 @@ struct StoreOpening {
         ledger.journal = declarations.journal(ledger.catalog)
         capture.processName = options.processName
         return state
+    }
+
+    /// A process that knows fewer tables than others that have the store open would build the triggers of related ones anew, which
+    /// ends the others' stores, and keep what comes for the table from all of them.
+    private func refuseToLeaveOut(_ table: CatalogTable) throws {
+        let name = String(decoding: table.name, as: UTF8.self)
+        guard try hasTable(name) else { return }
+        throw StoreError(
+            .tableRejected,
+            "Table \(name) is not declared, and is tracked by whoever has this store open too. Declare the same tables each time, or close the other one first."
+        )
     }
 
     /// Refuses files of another format before anything is touched.

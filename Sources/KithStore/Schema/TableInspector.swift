@@ -299,12 +299,15 @@ struct TableInspector {
             }
             let names = try self.columns(of: name)
             let isIndex = try indexSQL(name)
+            let obstacle = try keys.obstacle(names, by: name, of: table.name)
             report(
                 "\(columns) is UNIQUE. Two machines that are apart could each insert a row that is fine alone, and the merge "
-                    + "would have to drop one. Derive the id from these columns instead (TrackedTable(key:)), or use an ordinary index.",
+                    + "would have to drop one. "
+                    + (obstacle.map { "\($0) Use an ordinary index." }
+                        ?? "Derive the id from these columns instead (TrackedTable(key:)), or use an ordinary index."),
                 .unique, column: names?.count == 1 ? names?[0] : nil,
                 sql: isIndex.map { "DROP INDEX \(quoted(name)); \(SchemaRewrite.relaxed($0))" },
-                declaration: names.map { Self.declaration(table.name, key: $0) },
+                declaration: obstacle == nil ? names.map { Self.declaration(table.name, key: $0) } : nil,
                 edit: isIndex == nil ? names.map { .dropUnique($0) } : .relaxIndex(name))
         }
     }

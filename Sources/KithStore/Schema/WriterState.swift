@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import KithCapture
 import KithCausality
 import KithLedger
@@ -115,13 +116,21 @@ struct WriterBox: @unchecked Sendable {
     let schema: SchemaGuard?
     /// Tells one connection from another: it is compared, and nothing is read through it, so any thread may have it.
     nonisolated(unsafe) let handle: OpaquePointer
+    /// As SQLite calls it; empty for a database in memory.
+    let file: String
     let doubt: IdentityDoubt?
 
     init(_ state: WriterState) {
         self.state = state
         schema = state.entry.schema
         handle = state.ledger.connection.handle
+        file = Self.file(of: handle)
         declarations = state.declarations
         doubt = state.doubt
+    }
+
+    /// The name of the file that a connection has open.
+    static func file(of connection: OpaquePointer) -> String {
+        sqlite3_db_filename(connection, "main").map { String(cString: $0) } ?? ""
     }
 }

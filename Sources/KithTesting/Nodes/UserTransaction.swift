@@ -249,9 +249,10 @@ struct WriteOutcome {
 }
 
 extension DatabaseError {
-    /// Whether a `CHECK` constraint or `RAISE` in a trigger of the app refused the statement. SQLite says the same of `RESTRICT` as of a trigger.
+    /// Whether a `CHECK` constraint or `RAISE` in a trigger of the app refused the statement, or an expression of the app cannot be evaluated for
+    /// what it writes. SQLite says the same of `RESTRICT` as of a trigger.
     fileprivate var isRefusalOfApp: Bool {
-        extendedResultCode == .SQLITE_CONSTRAINT_CHECK
+        extendedResultCode == .SQLITE_CONSTRAINT_CHECK || extendedResultCode == .SQLITE_ERROR && message?.hasPrefix("no such") != true
             || extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER && message != "FOREIGN KEY constraint failed"
     }
 }
@@ -259,7 +260,8 @@ extension DatabaseError {
 extension StoreError {
     /// The same, of what goes through the API.
     fileprivate var isRefusalOfApp: Bool {
-        message.contains("CHECK constraint failed") || message.contains("SQLite error \(ResultCode.SQLITE_CONSTRAINT_TRIGGER.rawValue)")
+        message.contains("CHECK constraint failed") || message.contains("SQLite error 1:")
+            || message.contains("SQLite error \(ResultCode.SQLITE_CONSTRAINT_TRIGGER.rawValue)")
     }
 }
 

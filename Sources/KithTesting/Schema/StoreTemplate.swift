@@ -114,8 +114,19 @@ struct StoreTemplate: Sendable {
         var table = WorkloadTable(
             name: tracked.name, key: key, form: form ?? .blob, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
         let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [tracked.name])
-        table.mayRefuse = hasRules.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true
+        table.mayRefuse =
+            try hasRules.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true || computes(tracked.name, db)
         return table
+    }
+
+    /// Whether an index or a generated column has an expression, which cannot be evaluated for each value.
+    private func computes(_ table: String, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden IN (2, 3))
+                    OR EXISTS (SELECT 1 FROM pragma_index_list(?1) l JOIN pragma_index_xinfo(l.name) x WHERE l.partial OR x.cid = -2)
+                """, arguments: [table]) == true
     }
 
     /// By column: the table it refers to, and what is to be done when that row is deleted.
