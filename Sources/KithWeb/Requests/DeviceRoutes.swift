@@ -42,7 +42,8 @@ struct DeviceRoutes: Sendable {
             return try Response.json(desk.view)
         }
         router.post("/api/pair/answer") { request, _ in
-            await desk.answer(isSame: try await request.decode(Answer.self, limits).isSame)
+            let answer = try await request.decode(Answer.self, limits)
+            await desk.answer(isSame: answer.isSame, to: answer.digits)
             return try Response.json(desk.view)
         }
         router.post("/api/pair/close") { request, _ in
@@ -74,4 +75,6 @@ private struct Wish: Decodable {
 
 private struct Answer: Decodable {
     let isSame: Bool
+    /// Those that the page showed.
+    let digits: String
 }

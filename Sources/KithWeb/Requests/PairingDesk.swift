@@ -89,11 +89,11 @@ final class PairingDesk: Sendable {
         }
     }
 
-    /// A person has compared the digits.
-    func answer(isSame: Bool) async {
+    /// A person has compared `digits`. If others are to be compared by now, that says nothing about those.
+    func answer(isSame: Bool, to digits: String) async {
         let sentence = isSame ? "Waiting for the answer at the other machine." : "Not the same: not paired."
         let asked: (Pairing, PairingCode)? = change { state in
-            guard let pairing = state.pairing, let code = state.code else { return nil }
+            guard let pairing = state.pairing, let code = state.code, code.description == digits else { return nil }
             state.code = nil
             state.show(View(phase: "waiting", sentence: sentence))
             return (pairing, code)

@@ -34,7 +34,7 @@ export function clickedOnSheet(button) {
   else if (id === "pair" || id === "token") {
     attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() }))
       .then((view) => (view ? showPairing(view) : lookAtPairing()));
-  } else if (id === "same" || id === "other") attempt(() => api("/api/pair/answer", { isSame: id === "same" }));
+  } else if (id === "same" || id === "other") attempt(() => api("/api/pair/answer", { isSame: id === "same", digits: pairing.digits }));
   else if (id === "doctor") examine(button);
   else if (id === "stop") attempt(() => api("/api/pair/close", {}));
   else return false;

@@ -327,7 +327,17 @@ struct PageSheetTests {
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(digits[0] == digits[1])
-        for browser in browsers { #expect(try browser.post("/api/pair/answer", "{\"isSame\":true}").status == 200) }
+        // A yes to other digits says nothing about these.
+        let shown = try #require(digits[0])
+        let others = String(shown.map { $0.isNumber ? ($0 == "9" ? "0" : Character(String(Int(String($0))! + 1))) : $0 })
+        #expect(try browsers[0].post("/api/pair/answer", "{\"isSame\":true}").status == 400)
+        for browser in browsers {
+            let view = try fields(browser.post("/api/pair/answer", "{\"isSame\":true,\"digits\":\"\(others)\"}"))
+            #expect(view["phase"] as? String == "compare" && view["digits"] as? String == shown)
+        }
+        for browser in browsers {
+            #expect(try browser.post("/api/pair/answer", "{\"isSame\":true,\"digits\":\"\(shown)\"}").status == 200)
+        }
         for (browser, home) in zip(browsers, homes) {
             while try !browser.get("/devices").body.contains("<th scope=\"row\">") { try await Task.sleep(for: .milliseconds(20)) }
             #expect(try home.kith("device", "list", "--json").output.contains("\"name\""))
