@@ -56,9 +56,8 @@ public final class SyncedDatabase: Sendable {
     ///   (docs/store.md, "Migrations").
     /// - Throws: ``StoreError`` with code `tableRejected` if a table cannot be tracked, saying why and what to do; `valueRejected` if a
     ///   migration step changes a text or a counter;
-    ///   `failed` if a store is open on this database object already;
     ///   `notAStore` if the file is not a database or of a newer format; `lost` if a store with content was in this file, of which nothing is
-    ///   left; `readOnly`, `busy`, `diskFull`.
+    ///   left; `busy` also if a store is open on this database object already; `readOnly`, `diskFull`.
     public init(
         _ database: any DatabaseWriter, tables: [TrackedTable], migrator: DatabaseMigrator? = nil, options: Options = Options()
     ) throws {
@@ -140,7 +139,7 @@ public final class SyncedDatabase: Sendable {
         let isOpen = try Bool.fetchOne(db, sql: "SELECT 1 FROM pragma_function_list WHERE name = 'kith_insert'") ?? false
         guard isOpen else { return }
         throw StoreError(
-            .failed, "A store is open on this database object already. Use that one, or close it first, or open the file once more.")
+            .busy, "A store is open on this database object already. Use that one, or close it first, or open the file once more.")
     }
 
     /// From now on the log is moved by one process at a time.

@@ -75,7 +75,7 @@ struct OpenAccessTests {
     ) throws {
         let notes = try TestStore(backend, sql: Self.sql, tables: Self.tables)
         let error = #expect(throws: StoreError.self) { try SyncedDatabase(notes.database, tables: Self.tables) }
-        #expect(error?.code == .failed && error?.message.contains("already") == true)
+        #expect(error?.code == .busy && error?.message.contains("already") == true)
         try notes.execute("INSERT INTO note VALUES (?, 'a', 'b')", [key(1)])
         notes.store.close()
         let second = try SyncedDatabase(notes.database, tables: Self.tables, options: TestStore.options())

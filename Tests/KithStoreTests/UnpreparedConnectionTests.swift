@@ -75,7 +75,8 @@ struct UnpreparedConnectionTests {
 
         try mine.execute("CREATE TABLE leaf (id BLOB PRIMARY KEY NOT NULL, title)")
         #expect(throws: Never.self) { try newer.delta(since: VersionVector()) }
-        let newest = try SyncedDatabase(mine.database, tables: declared + [TrackedTable("leaf")])
+        let another = try DatabasePool(path: mine.path)
+        let newest = try SyncedDatabase(another, tables: declared + [TrackedTable("leaf")])
         #expect(throws: StoreError.self) { try newer.delta(since: VersionVector()) }
         #expect(throws: Never.self) { try newest.delta(since: VersionVector()) }
         newest.close()

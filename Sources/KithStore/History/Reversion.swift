@@ -353,7 +353,7 @@ struct Reversion {
             let (before, after) = (try SetText.elements(of: old, connection), try SetText.elements(of: new, connection))
             var elements = try SetText.elements(of: shown, connection).filter { before.contains($0) || !after.contains($0) }
             elements += before.filter { !after.contains($0) && !elements.contains($0) }
-            value = .text(SetText.text(of: elements))
+            value = .text(SetText.text(of: SetState.distinct(elements)))
         case (_, .values(let old, let new)):
             if shown == old { return true }
             guard shown == new else { return false }
