@@ -14,6 +14,8 @@ actor Network {
     private var planner = NodeDialPlanner()
     private var random = SystemRandomNumberGenerator()
     private(set) var sessions: [DeviceID: SessionRunner] = [:]
+    /// Those of them that were told to make place for others.
+    var leaving: Set<DeviceID> = []
     /// Since when each of them is there.
     private var since: [DeviceID: Instant] = [:]
     /// Wakes the dialling loop when there may be something to dial.
@@ -170,6 +172,8 @@ actor Network {
         let before = self.links
         self.links = links
         node.board.network(isConnected: links.isConnected, cut: links.cutLinks)
+        // What was heard before can be judged now.
+        if before == nil { twinAlarm.ring() }
         guard let before, before != links else { return }
         for session in sessions.values {
             guard let local = session.connection.localAddress?.host, before.carries(local), !links.carries(local) else { continue }
@@ -178,6 +182,7 @@ actor Network {
         if Set(links.addresses).isSubset(of: before.addresses) { return }
         planner.retryAll(now: MonotonicClock.now)
         alarm.ring()
+        twinAlarm.ring()
     }
 
     private static let linkLost = "the network link or the address that it used is gone"
@@ -209,6 +214,7 @@ actor Network {
                 node.logger.warning("another machine uses this device's key", metadata: ["address": "\(place)"])
             }
         }
+        if places.count > Self.twinsLookedAtMax { twinAlarm.ring() }
     }
 
     /// Where this device is announced and is not: another machine, or its own announcement from before its address changed.
@@ -264,8 +270,12 @@ actor Network {
         if case .success(let connection)? = outcome { return await take(connection, dialled: target, attempt) }
         var failure: TransportError?
         if case .failure(let error)? = outcome { failure = error }
-        if let failure { attempt?.fail(failure.message) } else { attempt?.end() }
-        if let device, let failure { node.board.failed(device, failure.message, isRefused: failure.code == .refusedByPeer) }
+        // A device that has come by itself meanwhile is not at fault.
+        let isMissed = device.map { sessions[$0] == nil } ?? true
+        if let failure, isMissed { attempt?.fail(failure.message) } else { attempt?.end() }
+        if let device, let failure, isMissed {
+            node.board.failed(device, failure.message, isRefused: failure.code == .refusedByPeer)
+        }
         planner.failed(
             target, failure?.advice ?? .later, now: MonotonicClock.now, using: &random)
         node.board.dials(planner.isDialling)
@@ -306,14 +316,17 @@ actor Network {
             let runner = makeRunner(connection, attempt)
             sessions[device]?.post(.close(CloseReason(.replaced, "A newer connection to this device is kept.")))
             sessions[device] = runner
+            leaving.remove(device)
             since[device] = MonotonicClock.now
             // An accepted connection comes from a passing port, which says nothing about where the device is reached.
+            node.upkeep.connected(device, by: runner.id)
             node.board.connected(device, by: runner.id, address: connection.isInitiator ? connection.remoteAddress : nil)
             end = await runner.run()
             if end.reason.code != .shutdown, end.reason.code != .replaced { attempt.fail(end.reason.message) }
             noteReplica(of: runner)
             if sessions[device] === runner {
                 sessions[device] = nil
+                leaving.remove(device)
                 node.board.disconnected(device, end.isOwnWish ? nil : end.reason.message, isRefused: end.isRefusedByPeer)
                 node.upkeep.disconnected(device)
             }
@@ -357,7 +370,7 @@ actor Network {
             connection, configuration, store: node.store, hub: node.hub, exchange: node.exchange, household: household,
             events: node.happenings,
             onStatus: { [logger = node.logger, addresses] status, session in
-                upkeep.heard(device, status)
+                upkeep.heard(device, status, of: session)
                 let isFirst = isMet.withLock { isMet in
                     defer { isMet = true }
                     return !isMet

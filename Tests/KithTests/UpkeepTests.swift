@@ -9,6 +9,11 @@ import Testing
 
 /// The risk: what a device holds, or that it is a member, is forgotten because the store could not be written for a moment.
 @Suite struct UpkeepTests {
+    private let session: SessionRouter.SessionID = {
+        var router = SessionRouter()
+        return router.open()
+    }()
+
     private func status(of replica: ReplicaID, _ vector: VersionVector) -> PeerStatus {
         PeerStatus(
             replica: replica, software: "", protocolVersion: 1, vector: vector, durable: vector, rowsSent: 0, rowsReceived: 0,
@@ -24,7 +29,8 @@ import Testing
         let device = try TrustedDevice(id: other.key.id, name: "other", added: .now)
         try node.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
         upkeep.trust([device])
-        upkeep.heard(device.id, status)
+        upkeep.connected(device.id, by: session)
+        upkeep.heard(device.id, status, of: session)
         upkeep.noteSettled()
         #expect(try node.store.members().isEmpty)
         try node.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
@@ -40,14 +46,34 @@ import Testing
         let upkeep = Upkeep(node.store, logger: Logger(label: "test"))
         let status = status(of: try other.store.summary().replica, try node.store.summary().vector)
         let device = try TrustedDevice(id: other.key.id, name: "other", added: .now)
-        upkeep.heard(device.id, status)
+        upkeep.connected(device.id, by: session)
+        upkeep.heard(device.id, status, of: session)
         upkeep.trust([device])
         #expect(try node.store.members().map(\.durable) == [status.durable])
         upkeep.trust([])
         upkeep.disconnected(device.id)
-        upkeep.heard(device.id, status)
+        upkeep.connected(device.id, by: session)
+        upkeep.heard(device.id, status, of: session)
         upkeep.trust([device])
         #expect(try node.store.members().map(\.durable) == [status.durable])
+    }
+
+    @Test func `a session that gave way makes no device present that has gone`() throws {
+        let (node, other) = (try TestNode(), try TestNode())
+        let upkeep = Upkeep(node.store, logger: Logger(label: "test"))
+        let device = try TrustedDevice(id: other.key.id, name: "other", added: .now)
+        upkeep.trust([device])
+        var router = SessionRouter()
+        let (old, new) = (router.open(), router.open())
+        let replica = try other.store.summary().replica
+        try node.add("a note")
+        upkeep.connected(device.id, by: old)
+        upkeep.heard(device.id, status(of: replica, VersionVector()), of: old)
+        upkeep.connected(device.id, by: new)
+        upkeep.disconnected(device.id)
+        upkeep.heard(device.id, status(of: replica, try node.store.vector()), of: old)
+        upkeep.note()
+        #expect(try node.store.members().map(\.durable) == [VersionVector()])
     }
 
     /// "About a second" is what people are told; see docs/cli.md.
@@ -68,15 +94,16 @@ import Testing
             }
         }
         upkeep.trust([device])
-        upkeep.heard(device.id, status(of: replica, VersionVector()))
+        upkeep.connected(device.id, by: session)
+        upkeep.heard(device.id, status(of: replica, VersionVector()), of: session)
         let before = try written()
         for _ in 0..<3 {
-            upkeep.heard(device.id, status(of: replica, VersionVector()))
+            upkeep.heard(device.id, status(of: replica, VersionVector()), of: session)
             upkeep.note()
         }
         #expect(try written() == before)
         let vector = try node.store.vector()
-        upkeep.heard(device.id, status(of: replica, vector))
+        upkeep.heard(device.id, status(of: replica, vector), of: session)
         upkeep.note()
         #expect(try node.store.members().map(\.durable) == [vector], "what is new is written")
         let afterwards = try written()

@@ -34,7 +34,7 @@ struct SessionPlaces {
 extension Network {
     /// Makes room for a session with `device`; why there is none.
     func makePlace(for device: DeviceID) -> CloseReason? {
-        let others = sessions.keys.filter { $0 != device }
+        let others = sessions.keys.filter { $0 != device && !leaving.contains($0) }
         guard others.count >= SessionPlaces.sessionsMax else { return nil }
         let members = (try? node.store.members()) ?? []
         let added = members.compactMap { member in DeviceID(bytes: member.device).map { ($0, member.addedMilliseconds) } }
@@ -44,6 +44,7 @@ extension Network {
         case .hasPlace: return nil
         case .none: return full
         case .takesPlace(let youngest):
+            leaving.insert(youngest)
             sessions[youngest]?.post(.close(full))
             return nil
         }

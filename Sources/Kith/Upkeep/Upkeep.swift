@@ -16,6 +16,8 @@ final class Upkeep: Sendable {
     static let settledMilliseconds: Int64 = 1_000
 
     private struct State {
+        /// Which session of a connected device counts: one that gave way to it may say something later.
+        var sessions: [DeviceID: SessionRouter.SessionID] = [:]
         /// What the connected devices said last.
         var connected: [DeviceID: PeerStatus] = [:]
         /// What is not written down yet.
@@ -30,6 +32,8 @@ final class Upkeep: Sendable {
     private let events: EventBoard
     private let logger: Logger
     private let state = Mutex(State())
+    /// Held while something is written down, so that what is older is not written later.
+    private let writing = Mutex(())
     /// Rings when something may be due.
     private let alarm = Alarm()
 
@@ -47,8 +51,13 @@ final class Upkeep: Sendable {
         note()
     }
 
-    func heard(_ device: DeviceID, _ status: PeerStatus) {
+    func connected(_ device: DeviceID, by session: SessionRouter.SessionID) {
+        state.withLock { $0.sessions[device] = session }
+    }
+
+    func heard(_ device: DeviceID, _ status: PeerStatus, of session: SessionRouter.SessionID) {
         let (isBack, isDue) = state.withLock { state in
+            guard state.sessions[device] == session else { return (false, false) }
             let isBack = state.connected.updateValue(status, forKey: device) == nil
             // An idle peer says the same again and again; when it was last seen is written down when it goes.
             let isKnown = state.news[device] == nil && state.noted[device].map { status.says(theSameAs: $0) } == true
@@ -60,6 +69,7 @@ final class Upkeep: Sendable {
 
     func disconnected(_ device: DeviceID) {
         state.withLock { state in
+            state.sessions[device] = nil
             if let status = state.connected.removeValue(forKey: device) { state.news[device] = status }
         }
     }
@@ -106,6 +116,12 @@ final class Upkeep: Sendable {
     }
 
     private func note(_ isDue: (PeerStatus, _ noted: PeerStatus?) -> Bool) {
+        let isFailing = writing.withLock { _ in !write(isDue) }
+        if isFailing { alarm.ring() }
+    }
+
+    /// Returns whether nothing is left that could not be written.
+    private func write(_ isDue: (PeerStatus, _ noted: PeerStatus?) -> Bool) -> Bool {
         var isFailing = !noteMembers()
         let due = state.withLock { state in state.news.filter { isDue($0.value, state.noted[$0.key]) } }
         for (device, status) in due {
@@ -124,7 +140,7 @@ final class Upkeep: Sendable {
                 if state.news[device] == status { state.news[device] = nil }
             }
         }
-        if isFailing { alarm.ring() }
+        return !isFailing
     }
 
     /// Lets later looks notice damage to what was written, also where there is nobody to compare with.

@@ -5,7 +5,7 @@ package enum ConnectionChoice: Hashable, Sendable {
 
     /// - Of two devices that dialled each other, the connection dialled by the smaller id stays.
     /// - Of two connections dialled by the same device, the newer stays: who dials again has lost the older one.
-    ///   A device must therefore not dial a peer twice at once.
+    ///   Where a device has dialled a peer at two places at once, each side may keep another one. Then both end, and it dials again.
     package init<Device: Comparable>(own: Device, peer: Device, oldIsInitiator: Bool, newIsInitiator: Bool) {
         if oldIsInitiator == newIsInitiator {
             self = .keepNew
