@@ -55,6 +55,8 @@ final class AttachmentExchange: Sendable {
             group.addTask { await self.refresh() }
             group.addTask { await self.poll() }
         }
+        // Who waits for the end closes the store next.
+        for queue in [queue, servingQueue] { await queue.isDone() }
     }
 
     /// Rows have changed, and perhaps what they refer to.

@@ -26,6 +26,7 @@ struct DurabilityLoop: Sendable {
         var rest: Task<Void, Never>?
         for await _ in changes {
             rest?.cancel()
+            await rest?.value
             try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
             while !Task.isCancelled, !flush() {
                 try? await Task.sleep(for: .milliseconds(retryMilliseconds))
@@ -36,6 +37,7 @@ struct DurabilityLoop: Sendable {
             }
         }
         rest?.cancel()
+        await rest?.value
         _ = try? store.makeDurable()
     }
 

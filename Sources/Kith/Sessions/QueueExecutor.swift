@@ -18,3 +18,10 @@ final class QueueExecutor: SerialExecutor {
         dispatchPrecondition(condition: .onQueue(queue))
     }
 }
+
+extension DispatchQueue {
+    /// Returns when all that was put into the queue before is done; for a serial queue.
+    func isDone() async {
+        await withCheckedContinuation { continuation in async { continuation.resume() } }
+    }
+}

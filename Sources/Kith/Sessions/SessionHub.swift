@@ -39,9 +39,11 @@ final class SessionHub: Sendable {
         while !Task.isCancelled {
             await failure.sleep(until: nil)
             try? await Task.sleep(for: .milliseconds(retryMilliseconds))
-            if Task.isCancelled { return }
+            if Task.isCancelled { break }
             handle(.retry)
         }
+        // Who waits for the end closes the store next.
+        await queue.isDone()
     }
 
     // MARK: Sessions

@@ -36,18 +36,24 @@ struct ChangeHook: Sendable {
     func run(since start: VersionVector) async {
         var known = start
         let commits = notes.store.commits
+        // What was committed since the start, and before anybody listened, has its turn at once.
+        await tell(since: &known)
         for await _ in commits {
             try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
             if Task.isCancelled { return }
-            do {
-                let changes = try notes.changes(since: known)
-                known = changes.hasMore ? try notes.store.vector() : changes.vector
-                if changes.changed.isEmpty, changes.deleted.isEmpty { continue }
-                let status = try await call(with: News(changes))
-                if status != 0, !Task.isCancelled { say("The command of --on-change ended with status \(status).") }
-            } catch {
-                say("The command of --on-change could not be run: \(CommandFailure(error)?.message ?? "\(error)")")
-            }
+            await tell(since: &known)
+        }
+    }
+
+    private func tell(since known: inout VersionVector) async {
+        do {
+            let changes = try notes.changes(since: known)
+            known = changes.hasMore ? try notes.store.vector() : changes.vector
+            if changes.changed.isEmpty, changes.deleted.isEmpty { return }
+            let status = try await call(with: News(changes))
+            if status != 0, !Task.isCancelled { say("The command of --on-change ended with status \(status).") }
+        } catch {
+            say("The command of --on-change could not be run: \(CommandFailure(error)?.message ?? "\(error)")")
         }
     }
 
@@ -75,6 +81,8 @@ struct ChangeHook: Sendable {
                 }
                 do {
                     try process.run()
+                    // Cancelled before there was something to end.
+                    if Task.isCancelled { process.terminate() }
                 } catch {
                     continuation.resume(throwing: error)
                 }
