@@ -101,8 +101,10 @@ extension NotesError {
             default: .failed
             }
         if error.code == .corrupt {
+            // In parentheses is what SQLite says; without that, the first sentence says it.
+            let what = error.message.split(separator: "(").dropFirst().last?.prefix { $0 != ")" } ?? error.message.prefix { $0 != "." }
             let details = [error.message, error.details].compactMap(\.self).joined(separator: "\n")
-            self.init(code, "The notes' file is damaged. \(Self.recovery)", details: details)
+            self.init(code, "The notes' file is damaged (\(what)). \(Self.recovery)", details: details)
             return
         }
         self.init(code, error.message, details: error.details)

@@ -34,7 +34,9 @@ def part_hands(browser):
     until(lambda: is_open(page.locator("#rows li").first.get_attribute("data-id")), "the note is open")
     wide = page.viewport_size
     page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Escape")
+    until(lambda: page.locator("#search").is_visible(), "the list takes the whole width")
     page.locator("#rows a").first.press("Enter")
     until(lambda: page.locator("#note").is_visible() and not page.locator("#search").is_visible(), "the note takes the whole width")
     page.evaluate("document.activeElement.blur()")

@@ -22,7 +22,8 @@ package final class NodeLock: Sendable {
     private static func takenLock(path: String) throws -> FileLock {
         let (lock, isTaken) = try StoreError.locking { () throws(FileLock.Failure) in
             let lock = try FileLock(path: path)
-            return (lock, try lock.tryToTake(.exclusive))
+            // Who looks whether it is taken holds it for a moment.
+            return (lock, try lock.tryToTake(.exclusive, for: 100, pauseMilliseconds: 2))
         }
         if isTaken { return lock }
         throw StoreError(.busy, "Another process already synchronises this store (\(lock.text)). Stop it, or let it do the work.")

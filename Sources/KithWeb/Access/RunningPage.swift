@@ -18,7 +18,7 @@ public struct RunningPage: Codable, Hashable, Sendable {
     ///
     /// - Parameter folder: that of its ``PageConfiguration``.
     public static func current(in folder: URL) -> RunningPage? {
-        guard let turn = try? PageTurn(in: folder), !turn.isOurs else { return nil }
+        guard PageTurn.isTaken(in: folder) else { return nil }
         return (try? Data(contentsOf: file(in: folder))).flatMap { try? JSONDecoder().decode(RunningPage.self, from: $0) }
     }
 
@@ -45,6 +45,14 @@ final class PageTurn: Sendable {
     init(in folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         lock = FileLock(reading: folder.path)
-        isOurs = (try? lock?.tryToTake(.exclusive)) == true
+        // Who looks whether it is taken holds it for a moment.
+        isOurs = (try? lock?.tryToTake(.exclusive, for: 100, pauseMilliseconds: 2)) == true
+    }
+
+    /// Whether some process has the turn. Two that ask at once are not in each other's way.
+    static func isTaken(in folder: URL) -> Bool {
+        guard let lock = FileLock(reading: folder.path), let isFree = try? lock.tryToTake(.shared) else { return false }
+        if isFree { lock.release() }
+        return !isFree
     }
 }
