@@ -187,9 +187,10 @@ final class FrameHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     private func end(_ error: TransportError?) {
-        inbound.end(error)
+        // First: who is told of the end must not be able to send any more.
         outbound.close(error ?? .closedByPeer)
         outbound.discard()
+        inbound.end(error)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
