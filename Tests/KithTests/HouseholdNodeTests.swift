@@ -29,6 +29,16 @@ import Testing
         return (a, b, port)
     }
 
+    @Test func `who has left and is back before its node has noticed is a member again, over the connection that is there`() async throws {
+        let (a, b, port) = try await connected()
+        try await b.until { b.node.status.state == .upToDate }
+        try b.trust.leave()
+        try b.trust.join(try #require(a.trust.household).id, through: asTrusted(a, port: port))
+        try await b.until { b.trust.standing == .member }
+        await a.stop()
+        await b.stop()
+    }
+
     @Test func `what was written alone for months comes along`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         for index in 0..<30 { try b.add("alone \(index)") }

@@ -20,8 +20,9 @@ struct HouseholdExchange: Sendable {
 
     /// Something was changed on this device.
     func tellEverybody(except runner: SessionRunner? = nil) {
-        guard let digest = trust.householdDigest else { return }
-        hub.handle(.tell(.household(digest.encoded), runner.map { .allBut($0.id) } ?? .all))
+        for message in trust.householdChange {
+            hub.handle(.tell(.household(message.encoded), runner.map { .allBut($0.id) } ?? .all))
+        }
     }
 
     /// Writes down what the certificate of a member says, which a handshake has no time for.

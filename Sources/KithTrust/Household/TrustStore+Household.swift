@@ -72,6 +72,17 @@ extension TrustStore {
         household.map { .digest($0.digest) }
     }
 
+    /// What to tell those that this device is connected with when something was changed here.
+    ///
+    /// A device that joins, or whose identity was imported, holds less than it may have said that it held. The others have no reason to
+    /// speak, and answer a digest by what they have; so it says what it has as well, for which they send the rest.
+    package var householdChange: [HouseholdMessage] {
+        let state = snapshot
+        guard let household = state.household else { return [] }
+        let mayLack = state.standing == .joining || household.isImported
+        return [.digest(household.digest)] + (mayLack ? HouseholdMessage.have(all: household.membership.records.map(\.id)) : [])
+    }
+
     /// All records, and their digest, for a peer that is to hear them before anything else; `nil` without a household, and once this device
     /// has left: its farewell alone says that.
     package var householdRecords: (digest: [UInt8], messages: [HouseholdMessage])? {
