@@ -74,6 +74,7 @@ def part_pairing(browser):
         if answer == "#other":
             far.click(answer)
             shows(far, "Not paired")
+            until(lambda: near.locator("#pairing .digits").count() == 0, "the other page has heard the no")
             if is_open(near):
                 stop(near)
             continue

@@ -82,8 +82,11 @@ def part_hands(browser):
     for answer in (False, True):
         page.once("dialog", lambda dialog: dialog.accept() if answer else dialog.dismiss())
         page.click("#markdown a[href^='/new']")
-        time.sleep(0.2)
-        assert ("Cellar" in titles()) == answer, titles()
+        if answer:
+            until(lambda: "Cellar" in titles(), "the note is written")
+        else:
+            time.sleep(0.2)
+            assert "Cellar" not in titles(), titles()
     until(lambda: page.input_value("#title") == "Cellar", "the new note is open")
     page.keyboard.press("Escape")
     page.fill("#search", "")

@@ -38,14 +38,14 @@ struct HistoryCommandTests {
         try home.kith("note", "edit", id, "--title", "Groceries", "--color", "red")
         let listed = try home.kith("history").output
         #expect(listed.contains("color, title") && listed.contains("added") && listed.contains("this device"))
-        let records = try home.kith("history", "--since", "today", "--json").json() as? [[String: Any]]
+        let records = try home.kith("history", "--since", "yesterday", "--json").json() as? [[String: Any]]
         #expect(records?.map { $0["kind"] as? String } == ["update", "insert"])
         #expect(records?.first?["fields"] as? [String] == ["color", "title"])
         #expect(try home.kith("history", "--since", "2999-01-01").output == "Nothing was changed since then.\n")
         expectFailure(try home.kith("history", "--device", "nobody"), 66)
         let explained = try home.kith("note", "explain", id).output
         #expect(explained.contains("\u{201C}Groceries\u{201D}, by this device") && explained.contains("became"))
-        #expect(try home.kith("revert", "--device", "this", "--since", "today").status == 0)
+        #expect(try home.kith("revert", "--device", "this", "--since", "yesterday").status == 0)
         #expect(try home.kith("note", "list").output.isEmpty)
         // The note has gone to the trash, and its changes name it still.
         #expect(try home.kith("history").output.split(separator: "\n").allSatisfy { $0.contains("Shopping") || $0.contains("Groceries") })

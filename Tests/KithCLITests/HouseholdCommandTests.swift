@@ -112,7 +112,7 @@ struct HouseholdCommandTests {
         #expect(explained.contains("second (removed)"), "\(explained)")
         #expect(try first.kith("trash", "restore", "--from", "second").output.hasPrefix("Nothing that second deleted"))
         expectFailure(try first.kith("history", "--device", "nobody"), 66, "nobody")
-        #expect(try first.kith("revert", "--device", "second", "--since", "today").status == 0)
+        #expect(try first.kith("revert", "--device", "second", "--since", "yesterday").status == 0)
         let left = try first.kith("note", "list").output
         #expect(!left.contains("Written alone") && !left.contains("Under a new key") && left.contains("An answer"), "\(left)")
         #expect(try await one.stop(SIGTERM) == 0)

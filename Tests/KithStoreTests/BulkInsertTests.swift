@@ -202,7 +202,7 @@ struct BulkInsertTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(10)),
         arguments: [(.queue, 100), (.pool, 100), (.memory, 2_100)] as [(Backend, UInt64)])
     func `somebody who inserts without a pause keeps nobody from reading or writing`(backend: Backend, rows: UInt64) throws {
         let notes = try TestStore(backend)

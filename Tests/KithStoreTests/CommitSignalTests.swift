@@ -91,7 +91,7 @@ struct CommitSignalTests {
         observation.cancel()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
+    @Test(.timeLimit(.minutes(10)), arguments: [Backend.queue, .pool])
     func `another process's commit is told, and observations see it`(backend: Backend) async throws {
         let mine = try TestStore(backend)
         let other = try TestStore(backend, folder: mine.folder)
@@ -107,7 +107,7 @@ struct CommitSignalTests {
         observation.cancel()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `another process's commit is not hidden by a commit of one's own`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `another process's commit is not hidden by a commit of one's own`() async throws {
         let mine = try TestStore(.pool)
         let other = try TestStore(.pool, folder: mine.folder)
         let titles = ValueObservation.tracking { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY title") }
@@ -155,7 +155,7 @@ struct CommitSignalTests {
         observation.cancel()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the sequence of commits yields and ends with its reader`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `the sequence of commits yields and ends with its reader`() async throws {
         let notes = try TestStore()
         let commits = notes.store.commits
         try notes.execute("INSERT INTO note (id) VALUES (?)", [key(1)])

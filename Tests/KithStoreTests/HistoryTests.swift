@@ -6,7 +6,7 @@ import KithSync
 import TestSupport
 import Testing
 
-@Suite("The journal says something else than what transactions have changed", .timeLimit(.minutes(2)))
+@Suite("The journal says something else than what transactions have changed", .timeLimit(.minutes(10)))
 struct HistoryTests {
     static let sql = """
         CREATE TABLE list (id BLOB PRIMARY KEY NOT NULL, name TEXT);

@@ -7,7 +7,7 @@ import Observation
 import TestSupport
 import Testing
 
-@Suite("A live list differs from what a new query shows, or its differences do not lead there", .timeLimit(.minutes(2)))
+@Suite("A live list differs from what a new query shows, or its differences do not lead there", .timeLimit(.minutes(10)))
 struct LiveListTests {
     struct Item: Codable, Identifiable, Hashable, Sendable, FetchableRecord, PersistableRecord {
         static let databaseTableName = "item"

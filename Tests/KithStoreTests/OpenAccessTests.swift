@@ -174,7 +174,7 @@ struct OpenAccessTests {
         try photos.expectSound()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [Backend.queue, .pool])
+    @Test(.timeLimit(.minutes(10)), arguments: [Backend.queue, .pool])
     func `a list with its conflicts is one observation`(backend: Backend) async throws {
         let (first, second) = (
             try TestStore(sql: Self.sql, tables: Self.tables), try TestStore(backend, sql: Self.sql, tables: Self.tables)

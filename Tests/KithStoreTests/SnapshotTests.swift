@@ -8,7 +8,7 @@ import Testing
 @testable import KithSnapshot
 @testable import KithStore
 
-@Suite("A snapshot says something else than the database", .timeLimit(.minutes(2)))
+@Suite("A snapshot says something else than the database", .timeLimit(.minutes(10)))
 struct SnapshotTests {
     private static let sql = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, title TEXT, due INTEGER)"
     private static let tables = [TrackedTable("item")]

@@ -20,7 +20,7 @@ struct TriggerObservationTests {
         """
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(10)),
         arguments: [Backend.queue, .pool],
         [
             "SELECT count(*) FROM note_fts WHERE note_fts MATCH 'word'", "SELECT n FROM stats", "SELECT n FROM shown",

@@ -6,7 +6,7 @@ import Testing
 extension RealMachinesTests {
     // Nested, so that these wait their turn: each blocks a thread for long.
     @Suite struct Cables {
-        private static let seconds = 15.0
+        private static let seconds = 30.0
 
         private func connectedPair() throws -> NotesLAN {
             let lan = try NotesLAN(hosts: 2)

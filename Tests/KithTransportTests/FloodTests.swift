@@ -146,7 +146,11 @@ import Testing
         let port = try await transport.listen(host: "127.0.0.1", port: 0)
         let other = try Transport(key: friend, admits: { $0 == own.id })
         var dialled: [Connection] = []
-        for _ in 0..<4 { dialled.append(try await other.dial(host: "127.0.0.1", port: port)) }
+        for _ in 0..<4 {
+            dialled.append(try await other.dial(host: "127.0.0.1", port: port))
+            // Who dials is done before who answers.
+            try await waitWhile { transport.unauthenticatedCount > 0 }
+        }
         #expect(await dialled[3].ending()?.code == .connectionLost)
         await transport.close()
         var taken = 0

@@ -41,7 +41,7 @@ struct SlowBrowserTests {
     func stalled() async throws {
         let folder = try TemporaryFolder()
         let (place, server, browser) = try await page(folder) {
-            $0.stillMilliseconds = 2_000
+            $0.stillMilliseconds = 5_000
             $0.lingerMilliseconds = 200
         }
         defer { server.cancel() }
@@ -56,9 +56,10 @@ struct SlowBrowserTests {
         let (still, slow) = (try begin("still"), try begin("slow"))
         defer { for descriptor in [still, slow] { close(descriptor) } }
         RawBrowser.send(piece, to: still)
+        // Longer than one may stand still.
         for _ in 0..<12 {
             RawBrowser.send(piece, to: slow)
-            try await Task.sleep(for: .milliseconds(250))
+            try await Task.sleep(for: .milliseconds(500))
         }
         let answers = try await DiskWork.run { try [still, slow].map { try RawBrowser.answer(from: $0) } }
         #expect(answers.map(\.status) == [408, 200], "\(answers)")
@@ -73,7 +74,7 @@ struct SlowBrowserTests {
         let folder = try TemporaryFolder()
         let (place, server, browser) = try await page(folder) {
             $0.idleSeconds = 1
-            $0.bodyMilliseconds = 500
+            $0.bodyMilliseconds = 3_000
             $0.connectionsMax = 100
             $0.unreadMilliseconds = 500
             $0.lingerMilliseconds = 200
@@ -120,7 +121,13 @@ struct SlowBrowserTests {
         let count = 30
         let question = browser.head("GET", "/api/note/\(id)", []).replacing("Connection: close\r\n", with: "")
         RawBrowser.send(String(repeating: question, count: count), to: silent)
-        usleep(3_000_000)
+        // Until nothing more comes, because nobody reads.
+        var (waiting, before): (Int32, Int32) = (0, -1)
+        while waiting != before {
+            before = waiting
+            usleep(3_000_000)
+            _ = ioctl(silent, UInt(FIONREAD), &waiting)
+        }
         #expect(try RawBrowser.answer(from: silent).body.utf8.count < count * 4 << 20)
     }
 }

@@ -99,12 +99,17 @@ struct PageSavingTests {
         let listener = try browser.connect()
         defer { close(listener) }
         RawBrowser.send(browser.head("GET", "/events", []), to: listener)
-        try home.kith("note", "edit", id, "--body", "milk")
         var heard = ""
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while !heard.contains("event: changes"), case let count = recv(listener, &buffer, buffer.count, 0), count > 0 {
-            heard += String(decoding: buffer[..<count], as: UTF8.self)
+        func hear(_ event: String) {
+            while !heard.contains("event: \(event)"), case let count = recv(listener, &buffer, buffer.count, 0), count > 0 {
+                heard += String(decoding: buffer[..<count], as: UTF8.self)
+            }
         }
+        // From then on it is listened to.
+        hear("hello")
+        try home.kith("note", "edit", id, "--body", "milk")
+        hear("changes")
         #expect(heard.contains("event: hello") && heard.contains("event: status") && heard.contains(id), "\(heard)")
         #expect(try await node.stop(SIGTERM) == 0)
         let second = try RunningNode(home, command: "web", "--port", String(browser.port))
@@ -126,7 +131,8 @@ struct PageSavingTests {
         let bare = try RunningNode(home, "--no-discovery", "--no-web")
         try await bare.wait { $0.contains("Local only") }
         #expect(!bare.output.contains("browser"))
-        #expect(throws: (any Error).self) { try browser.get("/") }
+        // Another program may have the port by now, and does not know this browser.
+        #expect((try? browser.get("/").status) != 200)
         #expect(try await bare.stop(SIGTERM) == 0)
     }
 }

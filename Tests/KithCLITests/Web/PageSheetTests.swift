@@ -121,10 +121,10 @@ struct PageSheetTests {
             one=$($KITH device id) two=$($other device id)
             $KITH device add "$two" --name copy >/dev/null
             $KITH up --port 0 --no-discovery --no-web --json >log 2>&1 & node=$!
-            for i in $(seq 200); do port=$($KITH status --json | sed -nE 's/.*"port" ?: ?([0-9]+).*/\\1/p' | head -n 1); [ -z "$port" ] || break; sleep 0.05; done
+            for i in $(seq 1000); do port=$($KITH status --json | sed -nE 's/.*"port" ?: ?([0-9]+).*/\\1/p' | head -n 1); [ -z "$port" ] || break; sleep 0.05; done
             $other device add "$one" --name desk --address 127.0.0.1:$port >/dev/null
             $other up --port 0 --no-discovery --no-web >other.log 2>&1 & peer=$!
-            for i in $(seq 200); do [ -z "$($KITH conflicts list)" ] || break; sleep 0.05; done
+            for i in $(seq 1000); do [ -z "$($KITH conflicts list)" ] || break; sleep 0.05; done
             kill $node $peer; wait $node $peer
             """)
         #expect(try !home.kith("conflicts", "list").output.isEmpty, "\(result.output) \(result.error)")

@@ -65,7 +65,7 @@ import Testing
             #expect(FileManager.default.fileExists(atPath: folder?.path ?? ""))
         }
         let path = try #require(folder?.path)
-        for _ in 0..<1_000 where FileManager.default.fileExists(atPath: path) { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<12_000 where FileManager.default.fileExists(atPath: path) { try await Task.sleep(for: .milliseconds(5)) }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
