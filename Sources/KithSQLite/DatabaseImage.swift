@@ -20,8 +20,6 @@ package struct DatabaseImage {
             let database = try Self.content(path)
             let log = try Self.content(path + "-wal") ?? []
             guard try before == Self.stamps(path) else { continue }
-            // Systems keep times in steps of some milliseconds: what was written within one shows in the bytes alone.
-            guard try Self.isStill(database, at: path), try Self.isStill(log, at: path + "-wal") else { continue }
             guard let database else { throw StoreError(.notFound, "There is no file \(path).") }
             bytes = database
             if bytes.isEmpty { return }
@@ -58,17 +56,6 @@ package struct DatabaseImage {
     private static func content(_ path: String) throws -> [UInt8]? {
         guard let file = try OpenFile(reading: path), let size = try file.size() else { return nil }
         return try file.read(at: 0, count: Int(size))
-    }
-
-    /// Whether the file at `path` still has this content; no file is none, or an empty one.
-    private static func isStill(_ bytes: [UInt8]?, at path: String) throws -> Bool {
-        guard let file = try OpenFile(reading: path) else { return bytes?.isEmpty ?? true }
-        guard let bytes, try file.size() == Int64(bytes.count) else { return false }
-        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
-            let part = bytes[start..<min(start + 1 << 20, bytes.count)]
-            guard try file.read(at: Int64(start), count: part.count).elementsEqual(part) else { return false }
-        }
-        return true
     }
 
     /// Size and time of both files, by which a change is noticed.
