@@ -270,7 +270,7 @@ actor Network {
         if case .success(let connection)? = outcome { return await take(connection, dialled: target, attempt) }
         var failure: TransportError?
         if case .failure(let error)? = outcome { failure = error }
-        // A device that has come by itself meanwhile is not at fault.
+        // If the device has connected to this one meanwhile, the dial that failed says nothing of it.
         let isMissed = device.map { sessions[$0] == nil } ?? true
         if let failure, isMissed { attempt?.fail(failure.message) } else { attempt?.end() }
         if let device, let failure, isMissed {

@@ -136,12 +136,27 @@ public final class Node: Sendable {
             exchange.storeChanged()
             changed.yield()
         }
-        defer { observation.cancel() }
         // What was committed while the node did not run.
         changed.yield()
         hub.handle(.committed(.unknown))
         exchange.storeChanged()
         upkeep.trust(trust.devices)
+        let end: Result<Void, any Error>
+        do {
+            end = .success(try await work(isFile, changes))
+        } catch {
+            end = .failure(error)
+        }
+        // Who waits for the end closes the store next.
+        observation.cancel()
+        await hub.isDone()
+        await exchange.isDone()
+        try end.get()
+    }
+
+    /// Runs all that a node does, until one part of it ends.
+    private func work(_ isFile: Bool, _ changes: AsyncStream<Void>) async throws {
+        let file = URL(fileURLWithPath: store.database.path)
         try await withThrowingTaskGroup { group in
             group.addTask { await self.hub.run() }
             group.addTask { await DurabilityLoop(store: self.store, hub: self.hub, board: self.board, changes: changes).run() }

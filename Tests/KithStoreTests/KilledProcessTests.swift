@@ -92,7 +92,7 @@ struct KilledProcessTests {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
-        // It goes on as long as somebody reads what it says.
+        // The program writes as long as this test reads what it says.
         _ = try pipe.fileHandleForReading.read(upToCount: 1)
         var (copies, refusals) = (0, 0)
         while copies < Soak.count(40, soaking: 2_000), refusals < 20_000 {

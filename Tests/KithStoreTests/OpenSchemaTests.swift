@@ -88,7 +88,7 @@ struct OpenSchemaTests {
         try sync()
         try app.migrate("SELECT 1", [tables[0]])
         try app.execute("UPDATE category SET name = 'Soups'")
-        // Nothing is exchanged meanwhile, so that no row is lost.
+        // The store exchanges nothing meanwhile, so that no row is lost.
         let error = #expect(throws: StoreError.self) { try sync() }
         #expect(error?.message.contains("Table recipe") == true, "\(String(describing: error))")
         try app.expectSound()

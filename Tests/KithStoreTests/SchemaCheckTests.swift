@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithStore
+import TestSupport
 import Testing
 
 @Suite("A developer learns of one obstacle after the other")
@@ -49,6 +50,14 @@ struct SchemaCheckTests {
         #expect(problems.first?.message.contains(words) == true, "\(problems)")
         #expect((problems.first?.declaration != nil) == isAdvised)
         #expect(problems.first?.message.contains("Derive the id") == isAdvised)
+    }
+
+    @Test func `a snapshot of a database is checked as the database is`() throws {
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.file("app.sqlite"))
+        try pool.write { try $0.execute(sql: Self.sql) }
+        let problems = try SyncedDatabase.check(pool, tables: Self.tables).problems
+        #expect(try SyncedDatabase.check(pool.makeSnapshot(), tables: Self.tables).problems == problems && !problems.isEmpty)
     }
 
     @Test func `everything is told at once, each with what to write, and nothing is changed`() throws {

@@ -121,7 +121,7 @@ struct SlowBrowserTests {
         let count = 30
         let question = browser.head("GET", "/api/note/\(id)", []).replacing("Connection: close\r\n", with: "")
         RawBrowser.send(String(repeating: question, count: count), to: silent)
-        // Until nothing more comes, because nobody reads.
+        // Until the page sends no more, because this test reads nothing.
         var (waiting, before): (Int32, Int32) = (0, -1)
         while waiting != before {
             before = waiting

@@ -55,7 +55,10 @@ final class AttachmentExchange: Sendable {
             group.addTask { await self.refresh() }
             group.addTask { await self.poll() }
         }
-        // Who waits for the end closes the store next.
+    }
+
+    /// Returns when the disk has been asked for all that was to be asked so far.
+    func isDone() async {
         for queue in [queue, servingQueue] { await queue.isDone() }
     }
 

@@ -39,12 +39,13 @@ final class SessionHub: Sendable {
         while !Task.isCancelled {
             await failure.sleep(until: nil)
             try? await Task.sleep(for: .milliseconds(retryMilliseconds))
-            if Task.isCancelled { break }
+            if Task.isCancelled { return }
             handle(.retry)
         }
-        // Who waits for the end closes the store next.
-        await queue.isDone()
     }
+
+    /// Returns when nothing is read any more of what was to be read so far.
+    func isDone() async { await queue.isDone() }
 
     // MARK: Sessions
 

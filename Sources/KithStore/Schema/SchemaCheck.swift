@@ -31,7 +31,9 @@ extension SyncedDatabase {
     /// - Throws: ``StoreError`` if the database cannot be read, or with code `notAStore` if its text is not UTF-8.
     public static func check(_ database: any DatabaseReader, tables: [TrackedTable]) throws(StoreError) -> SchemaCheck {
         try StoreError.typed {
-            try database.unsafeReentrantRead { db in
+            // A snapshot is a transaction that is always open.
+            guard database is any DatabaseWriter else { return try database.read { try check($0, tables: tables) } }
+            return try database.unsafeReentrantRead { db in
                 try db.requireNoAccess()
                 return try db.inOneTransaction(.deferred) { try check($0, tables: tables) }
             }

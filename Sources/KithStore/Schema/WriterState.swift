@@ -109,7 +109,7 @@ final class WriterState {
 /// Lets the state of the writing connection be kept by a store.
 ///
 /// Sound because `state` is only touched within an access to the database's one writing connection, which GRDB grants to
-/// one thread at a time; `declarations`, `schema` and `doubt` never change.
+/// one thread at a time; nothing else ever changes.
 struct WriterBox: @unchecked Sendable {
     let state: WriterState
     let declarations: Declarations
