@@ -82,15 +82,17 @@ actor Network {
 
     /// On the port that was used before, if there was one: peers may have noted it.
     private func listen() async throws -> Int {
-        let earlier = node.lastPort.withLock { $0 }
-        let port: Int
-        if let earlier, let again = try? await transport.listen(on: earlier) {
-            port = again
-        } else {
-            port = try await transport.listen(on: node.configuration.port, preferring: NodeConfiguration.preferredPort)
+        try await node.ports.choose { [node, transport] () async throws(NodeError) in
+            let earlier = node.lastPort.withLock { $0 }
+            let port: Int
+            if let earlier, let again = try? await transport.listen(on: earlier) {
+                port = again
+            } else {
+                port = try await transport.listen(on: node.configuration.port, preferring: NodeConfiguration.preferredPort)
+            }
+            node.lastPort.withLock { $0 = port }
+            return port
         }
-        node.lastPort.withLock { $0 = port }
-        return port
     }
 
     /// Returns when no device is trusted any more, or this one has another key.

@@ -45,6 +45,7 @@ public final class Node: Sendable {
     let upkeep: Upkeep
     /// Where the node listened last.
     let lastPort = Mutex<Int?>(nil)
+    let ports = PortChoice()
     /// What the store proves to peers and believes of them; `nil` until the node runs.
     let proofs = Mutex<(any ProofBook)?>(nil)
     private let isRunning = Mutex(false)
@@ -203,11 +204,19 @@ public final class Node: Sendable {
             if trust.standing == .left {
                 try await Farewell(self).run()
             } else if trust.devices.isEmpty {
+                await choosePort()
                 try? await Task.sleep(for: .milliseconds(Self.trustPollMilliseconds))
             } else {
                 try await Network(self).run()
             }
         }
+    }
+
+    /// A device that is paired by another process before this node listens learns the port from the status. What is free then may not be
+    /// when the node begins to listen; then other devices find it by mDNS alone.
+    private func choosePort() async {
+        guard !configuration.isInProcess, board.current.futurePort == nil, let port = try? await port() else { return }
+        board.willListen(on: port)
     }
 
     /// Takes in the list of devices and the household if either has changed, by this process or another. Returns whether it has.

@@ -31,19 +31,33 @@ extension Node {
     /// be told to the device that is to find it. Nothing is listened to because of this.
     /// - Throws: ``NodeError`` if a port that was asked for is taken.
     public func port() async throws(NodeError) -> Int {
-        if let known = board.current.port ?? lastPort.withLock({ $0 }) { return known }
-        let transport = try makeTransport(admission: { _ in nil })
-        do throws(NodeError) {
-            let port = try await transport.listen(on: configuration.port, preferring: NodeConfiguration.preferredPort)
-            await transport.close()
-            // Of two that ask at once, both get the same.
-            return lastPort.withLock { known in
-                known = known ?? port
-                return known ?? port
+        try await ports.choose { () async throws(NodeError) in
+            if let known = self.board.current.port ?? self.lastPort.withLock({ $0 }) { return known }
+            let transport = try self.makeTransport(admission: { _ in nil })
+            let port: Result<Int, NodeError>
+            do throws(NodeError) {
+                port = .success(try await transport.listen(on: self.configuration.port, preferring: NodeConfiguration.preferredPort))
+            } catch {
+                port = .failure(error)
             }
-        } catch {
             await transport.close()
-            throw error
+            let chosen = try port.get()
+            self.lastPort.withLock { $0 = chosen }
+            return chosen
         }
+    }
+}
+
+/// Lets a node's port be chosen by one after the other: who looks whether a port is free takes it for a moment.
+actor PortChoice {
+    private var last: Task<Result<Int, NodeError>, Never>?
+
+    func choose(_ port: @escaping @Sendable () async throws(NodeError) -> Int) async throws(NodeError) -> Int {
+        let choice = Task { [last] () -> Result<Int, NodeError> in
+            _ = await last?.value
+            do throws(NodeError) { return .success(try await port()) } catch { return .failure(error) }
+        }
+        last = choice
+        return try await choice.value.get()
     }
 }

@@ -163,6 +163,21 @@ import Testing
         await a.stop()
     }
 
+    @Test func `a port that is asked for while the node begins to listen is the one on which it does`() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust(b)
+        for _ in 0..<20 {
+            a.start()
+            let node = a.node
+            async let first = node.port()
+            async let second = node.port()
+            let asked = try await [first, second]
+            let listened = try await a.port()
+            #expect(asked == [listened, listened])
+            await a.stop()
+        }
+    }
+
     /// Both trust each other, both run, the second dials the first.
     private func connect(_ a: TestNode, _ b: TestNode) async throws {
         try a.trust(b)

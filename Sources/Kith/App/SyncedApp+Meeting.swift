@@ -64,24 +64,23 @@ extension SyncedApp {
     }
 
     /// Introduces both if need be, and returns when each has what the other one had, attachments included. Apps that were not started are
-    /// stopped again.
+    /// stopped again, once their last meeting is over: an app may meet several others at once.
     ///
     /// It goes the way that real devices go, over a connection within the process.
     /// - Throws: ``SyncedAppError`` with code `cannotMeet`, or `notInTime` if they do not come to hold the same within ``meetingTime``;
     ///   `CancellationError`.
     public func meet(_ other: SyncedApp) async throws {
         try introduce(to: other)
-        let (wasStarted, otherWasStarted) = (isStarted, other.isStarted)
-        start()
-        other.start()
+        beginMeeting()
+        other.beginMeeting()
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(try await becomeEqual(with: other))
         } catch {
             outcome = .failure(error)
         }
-        if !wasStarted { await stop() }
-        if !otherWasStarted { await other.stop() }
+        await endMeeting()
+        await other.endMeeting()
         try outcome.get()
     }
 

@@ -37,7 +37,11 @@ public final class SyncedApp: Sendable {
 
     private struct Running {
         var task: Task<Void, Never>?
+        /// Whether `task` runs the node, and was not told to end.
+        var isRunning = false
         var isStarted = false
+        /// How many meetings need the node just now.
+        var meetings = 0
         var isClosed = false
     }
 
@@ -65,13 +69,9 @@ public final class SyncedApp: Sendable {
     /// another process synchronises the same file, this one stands by, and shows the status of that one.
     public func start() {
         running.withLock { running in
-            guard !running.isStarted, !running.isClosed, readOnlyReason == nil else { return }
+            guard !running.isClosed, readOnlyReason == nil else { return }
             running.isStarted = true
-            let previous = running.task
-            running.task = Task { [node] in
-                await previous?.value
-                await node.runWhenever()
-            }
+            run(&running)
         }
     }
 
@@ -79,10 +79,42 @@ public final class SyncedApp: Sendable {
     public func stop() async {
         let task = running.withLock { running in
             running.isStarted = false
-            running.task?.cancel()
-            return running.task
+            return halt(&running)
         }
         await task?.value
+    }
+
+    /// Runs the node until ``endMeeting()`` was called as often as this, if it is not started.
+    func beginMeeting() {
+        running.withLock { running in
+            running.meetings += 1
+            run(&running)
+        }
+    }
+
+    func endMeeting() async {
+        let task = running.withLock { running -> Task<Void, Never>? in
+            running.meetings -= 1
+            return running.meetings == 0 && !running.isStarted ? halt(&running) : nil
+        }
+        await task?.value
+    }
+
+    private func run(_ running: inout Running) {
+        guard !running.isRunning, !running.isClosed, readOnlyReason == nil else { return }
+        running.isRunning = true
+        let previous = running.task
+        running.task = Task { [node] in
+            await previous?.value
+            await node.runWhenever()
+        }
+    }
+
+    /// Returns what is to be waited for.
+    private func halt(_ running: inout Running) -> Task<Void, Never>? {
+        running.isRunning = false
+        running.task?.cancel()
+        return running.task
     }
 
     /// Whether ``start()`` was called, and ``stop()`` was not since.

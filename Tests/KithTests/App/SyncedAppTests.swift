@@ -85,6 +85,24 @@ import Testing
         for app in [phone, laptop, tablet] { #expect(app.trust.household?.id == phone.trust.household?.id) }
     }
 
+    @Test func `an app meets two others at once`() async throws {
+        let (phone, laptop) = try await Pantry.pair()
+        let tablet = try await SyncedApp.open(Pantry.app, migrator: Pantry.migrator, tables: Pantry.tables, at: .inMemory)
+        try await phone.meet(laptop)
+        try phone.introduce(to: tablet)
+        try await phone.meet(tablet)
+        // The first meeting is over when the second one has only begun.
+        for round in 0..<3 {
+            for row in 0..<500 { try tablet.add("Of the tablet, \(round), \(row)") }
+            async let first: Void = phone.meet(laptop)
+            async let second: Void = phone.meet(tablet)
+            _ = try await (first, second)
+            #expect(!phone.isStarted && phone.status.state == .stopped && tablet.status.state == .stopped)
+            try await phone.meet(laptop)
+            #expect(try laptop.titles() == tablet.titles())
+        }
+    }
+
     @Test func `it starts and stops as often as an app likes`() async throws {
         let (phone, laptop) = try await Pantry.pair()
         laptop.start()
