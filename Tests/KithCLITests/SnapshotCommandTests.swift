@@ -20,6 +20,9 @@ struct SnapshotCommandTests {
         #expect((try home.kith("snapshot", file, "--json").json() as? [String: Any])?["written"] as? Bool == true)
         #expect((try home.kith("snapshot", file, "--json").json() as? [String: Any])?["written"] as? Bool == false)
         #expect(try titles() == ["Other", "Shopping"])
+        let listed = try home.kith("note", "list", "--json").json() as? [[String: Any]]
+        let ids = (try read()?["content"] as? [[String: Any]])?.compactMap { $0["id"] as? String }
+        #expect(ids?.count == 2 && ids.map(Set.init) == listed.map { Set($0.compactMap { $0["id"] as? String }) })
         #expect(try read()?["state"] as? String == "ok" && read()?["name"] as? String == "notes" && read()?["written"] is String)
         #expect(try home.kith("snapshot", file, "--tag", "home").status == 0)
         #expect(try titles() == ["Other"])

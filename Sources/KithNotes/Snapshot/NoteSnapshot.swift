@@ -28,6 +28,18 @@ public enum NoteSnapshot: Hashable, Sendable {
         public let updated: Date
         /// Whether it stands before all others.
         public let pinned: Bool
+
+        /// With the id in lower case, as `kith` prints it.
+        public func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(id.uuidString.lowercased(), forKey: .id)
+            try values.encode(title, forKey: .title)
+            try values.encode(text, forKey: .text)
+            try values.encode(color, forKey: .color)
+            try values.encode(tags, forKey: .tags)
+            try values.encode(updated, forKey: .updated)
+            try values.encode(pinned, forKey: .pinned)
+        }
     }
 
     /// An open line of a check list.
@@ -38,6 +50,14 @@ public enum NoteSnapshot: Hashable, Sendable {
         public let title: String
         /// What is to be done.
         public let task: String
+
+        /// With the id in lower case, as `kith` prints it.
+        public func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(note.uuidString.lowercased(), forKey: .note)
+            try values.encode(title, forKey: .title)
+            try values.encode(task, forKey: .task)
+        }
     }
 }
 
