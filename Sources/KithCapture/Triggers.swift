@@ -23,6 +23,13 @@ package struct Triggers {
         }
     }
 
+    /// Whether a trigger of some tracked table has this name.
+    package static func isName(_ name: String) -> Bool {
+        let parts = name.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0] == "kith" && parts[1].allSatisfy(\.isNumber)
+            && ["before_insert", "before_update", "before_delete", "insert", "update", "delete"].contains(parts[2])
+    }
+
     private typealias Trigger = (suffix: String, event: String, body: String)
 
     private var columnNames: [String] { tracked.names }

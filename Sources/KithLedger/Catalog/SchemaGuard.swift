@@ -74,7 +74,7 @@ package final class SchemaGuard: Sendable {
     /// - Returns: what the app's schema may do while rows are written.
     func checkWriter(_ connection: DatabaseConnection) throws -> State {
         let version = try soundVersion(connection)
-        let temporaryVersion = try Self.version(connection, ofTemporary: true)
+        let temporaryVersion = try Self.temporaryVersion(connection)
         let state = known.withLock { $0 }
         if state.version == version, state.temporaryVersion == temporaryVersion { return state }
         let new = try look(connection, State(version: version, temporaryVersion: temporaryVersion))
@@ -107,12 +107,14 @@ package final class SchemaGuard: Sendable {
         var state = state
         let select = try connection.statement(
             """
-            SELECT type, name, tbl_name, sql
-            FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+            SELECT type, name, tbl_name, sql, place FROM (
+                SELECT *, rowid place FROM sqlite_master UNION ALL SELECT *, NULL FROM sqlite_temp_master)
             WHERE sql NOT NULL AND name NOT GLOB CASE type WHEN 'trigger' THEN 'kith_[0-9]*_*' ELSE 'kith_*' END
             AND type IN ('trigger', 'table', 'view') ORDER BY name
             """)
         var nesting: Set<String> = []
+        var leavingOut: [LeavingOut] = []
+        var temporaryNames: Set<String> = []
         var mayRefer = false
         // Tables with a CHECK, and those that may have generated columns.
         var checked: Set<String> = []
@@ -127,7 +129,12 @@ package final class SchemaGuard: Sendable {
                 state.mayRaise = state.mayRaise || mentions("raise")
                 state.targets.add(text(3), on: text(2))
                 nesting.insert(text(2).asciiLowercased)
+                if mentions("ignore"), Self.ignoresAfterwards(select.blob(3)) {
+                    leavingOut.append(
+                        LeavingOut(name: text(1), table: text(2).asciiLowercased, place: select.isNull(4) ? nil : select.int(4)))
+                }
             } else {
+                if select.isNull(4) { temporaryNames.insert(text(1).asciiLowercased) }
                 if text(0) == "table" {
                     state.mayRaise = state.mayRaise || mentions("conflict")
                     mayRefer = mayRefer || mentions("references")
@@ -145,11 +152,50 @@ package final class SchemaGuard: Sendable {
                 state.mayWriteInPlace.append(false)
             }
             let name = table.name.asciiLowercased
+            // A temporary trigger may stand on a temporary table of this name.
+            try check(leavingOut.filter { $0.table == name && ($0.place != nil || !temporaryNames.contains(name)) }, table, connection)
             state.mayNest[table.number] = try nesting.contains(name) || mayRefer && Self.isReferredTo(table.name, connection)
             state.mayWriteInPlace[table.number] =
                 try !checked.contains(name) && !(mayGenerate.contains(name) && Self.generatesColumns(table.name, connection))
         }
         return state
+    }
+
+    /// A trigger of the app that keeps those after it from being fired, though the row is written.
+    private struct LeavingOut {
+        let name: String
+        /// In lower case.
+        let table: String
+        /// When it was made, among all else in the schema; `nil` for a temporary one.
+        let place: Int?
+    }
+
+    /// SQLite fires temporary triggers first, then the one that was made last: such a write would be noted nowhere.
+    private func check(_ triggers: [LeavingOut], _ table: Watched, _ connection: DatabaseConnection) throws {
+        if triggers.isEmpty { return }
+        let select = try connection.statement(
+            "SELECT min(rowid) FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'kith_' || ? || '_*'")
+        select.bind(1, table.number)
+        let own = try select.step() ? select.int(0) : 0
+        select.reset()
+        guard let early = triggers.first(where: { $0.place.map { $0 > own } ?? true }) else { return }
+        let what = "acts after a row of \(table.name) was written, with RAISE(IGNORE), and before Kith's notes that write"
+        throw StoreError(
+            .tableRejected,
+            early.place == nil
+                ? "The temporary trigger \(early.name) \(what). Drop it, or make it a trigger of the database before the store is opened."
+                : "The trigger \(early.name) \(what), because it was made while the store was open. Close the store, and open it again.")
+    }
+
+    /// Whether the trigger `sql` is an AFTER trigger with RAISE(IGNORE).
+    private static func ignoresAfterwards(_ sql: [UInt8]) -> Bool {
+        let tokens = SQLToken.located(in: sql)
+        let head = tokens.prefix { !($0.isWord && $0.token == .name("on")) }
+        let times: [SQLToken] = [.name("before"), .name("after"), .name("instead")]
+        guard head.last(where: { $0.isWord && times.contains($0.token) })?.token == .name("after") else { return false }
+        return tokens.indices.dropLast(2).contains { index in
+            tokens[index].token == .name("raise") && tokens[index + 1].token == .open && tokens[index + 2].token == .name("ignore")
+        }
     }
 
     private static func generatesColumns(_ table: String, _ connection: DatabaseConnection) throws -> Bool {
@@ -188,9 +234,16 @@ package final class SchemaGuard: Sendable {
         return rules.joined(separator: ";\n")
     }
 
-    private static func version(_ connection: DatabaseConnection, ofTemporary isTemporary: Bool = false) throws -> Int {
-        let pragma = try connection.statement(isTemporary ? "PRAGMA temp.schema_version" : "PRAGMA schema_version")
+    private static func version(_ connection: DatabaseConnection) throws -> Int {
+        let pragma = try connection.statement("PRAGMA schema_version")
         defer { pragma.reset() }
+        return try pragma.step() ? pragma.int(0) : -1
+    }
+
+    /// Prepared anew each time: `PRAGMA temp_store` closes the temporary database, and SQLite (seen with 3.40.1) crashes at a statement that
+    /// was prepared before.
+    private static func temporaryVersion(_ connection: DatabaseConnection) throws -> Int {
+        let pragma = try connection.newStatement("PRAGMA temp.schema_version")
         return try pragma.step() ? pragma.int(0) : -1
     }
 }

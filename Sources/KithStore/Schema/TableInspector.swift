@@ -99,12 +99,40 @@ struct TableInspector {
         guard try list.step() else {
             return reject("there is no such table (names are case-sensitive here). Create it before the store is opened.")
         }
+        if let hidden = try temporary(table.name) {
+            return reject("a temporary \(hidden) of its name hides it. Drop that one, or give it another name.")
+        }
+        if let trigger = try triggerNamedAsKiths(of: table.name) {
+            return reject("its trigger \(trigger) has a name of the kind that Kith gives its own. Rename it.")
+        }
         let type = String(decoding: list.blob(0), as: UTF8.self)
         if type != "table" { return reject("it is a \(type == "virtual" ? "virtual table" : type), not an ordinary table.") }
         if list.int(1) != 0 {
             return reject("it is WITHOUT ROWID, which observations cannot follow. Drop those words.", edit: .dropWithoutRowid)
         }
         return true
+    }
+
+    /// A temporary table or view, whose name goes before that of a table of the database.
+    private func temporary(_ table: String) throws -> String? {
+        let list = try connection.statement(
+            "SELECT type FROM sqlite_temp_master WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE")
+        list.bind(1, .text(table))
+        defer { list.reset() }
+        return try list.step() ? String(decoding: list.blob(0), as: UTF8.self) : nil
+    }
+
+    /// A trigger of the app that would be taken for one of Kith's, and dropped.
+    private func triggerNamedAsKiths(of table: String) throws -> String? {
+        let list = try connection.statement(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name GLOB 'kith_[0-9]*_*'")
+        list.bind(1, .text(table))
+        var found: String?
+        while try list.step() {
+            let name = String(decoding: list.blob(0), as: UTF8.self)
+            if !Triggers.isName(name) { found = found ?? name }
+        }
+        return found
     }
 
     private func isStrict(_ table: String) throws -> Bool {
