@@ -37,13 +37,20 @@ extension Capture {
     package func remove(_ replacement: OpenWrites.Replacement) throws -> ReplacedRow? {
         var old = replacement.deleted
         for row in replacement.replaced {
-            let removed = try remove(row)
-            // A write that this one is made in the midst of may have found the same row in its way.
-            open.didDelete(removed)
+            let removed = try removeReplaced(row)
             if replacement.write.inserts, row.id == replacement.write.id { old = removed }
-            try letGo(row)
         }
         return old
+    }
+
+    /// Notes the deletion of a row in whose place another one was written, or was to be, had the deletion not taken that one along.
+    @discardableResult
+    func removeReplaced(_ row: ReplacedRow) throws -> ReplacedRow {
+        let removed = try remove(row)
+        // A write that this one is made in the midst of may have found the same row in its way.
+        open.didDelete(removed)
+        try letGo(row)
+        return removed
     }
 
     /// Refuses a row that no peer would take.
@@ -71,7 +78,7 @@ extension Capture {
         try open.didWrite(table, id, row) { try readRow(table, row) }
     }
 
-    private func readRow(_ table: Int, _ row: Int64) throws -> ReplacedRow? {
+    func readRow(_ table: Int, _ row: Int64) throws -> ReplacedRow? {
         let (_, tracked) = try trackedTable(table)
         let select = try ledger.connection.statement(tracked.rowSQL)
         select.bind(1, row)

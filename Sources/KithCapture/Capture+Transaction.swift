@@ -6,17 +6,17 @@ import KithTexts
 extension Capture: TransactionFollower {
     package func savepointWillBegin(_ number: Int32) {
         pending.savepointWillBegin(number)
-        looseSets.savepointWillBegin(number)
+        looseValues.savepointWillBegin(number)
     }
 
     package func savepointDidEnd(_ number: Int32) {
         pending.savepointDidEnd(number)
-        looseSets.savepointDidEnd(number)
+        looseValues.savepointDidEnd(number)
     }
 
     package func transactionDidRollBack(to number: Int32) {
         pending.didRollBack(to: number)
-        looseSets.didRollBack(to: number)
+        looseValues.didRollBack(to: number)
         clock.tell(.rolledBackToSavepoint)
     }
 
@@ -33,19 +33,19 @@ extension Capture: TransactionFollower {
     /// Rows of an app with a rule that may end a transaction, or leave half a statement, stay as they were written: at this point nothing
     /// could be taken back.
     private func tidySets() throws {
-        if looseSets.rows.isEmpty { return }
-        defer { looseSets.clear() }
+        if looseValues.rows.isEmpty { return }
+        defer { looseValues.clear() }
         if entry.mayEndTransactions { return }
         try connection.keepingLastInsertedRowID {
             try connection.writing(as: .merge) {
-                for number in looseSets.tables { try tidier(of: number).tidy(looseSets.rows) }
+                for number in looseValues.tables { try tidier(of: number).tidy(looseValues.rows) }
             }
         }
     }
 
-    private func tidier(of number: Int) throws -> SetTidier {
+    private func tidier(of number: Int) throws -> ValueTidier {
         let (table, tracked) = try trackedTable(number)
-        return SetTidier(connection: ledger.connection, table: table, tracked: tracked, writesInPlace: entry.mayWriteInPlace(number))
+        return ValueTidier(connection: ledger.connection, table: table, tracked: tracked, writesInPlace: entry.mayWriteInPlace(number))
     }
 
     /// Sets that were found, or that a migration wrote, get the form in which peers show them.
@@ -60,14 +60,14 @@ extension Capture: TransactionFollower {
     package func transactionDidCommit() {
         pending.clear()
         open.removeAll()
-        looseSets.clear()
+        looseValues.clear()
         clock.tell(.tableCommitted)
     }
 
     package func transactionDidRollBack() {
         pending.clear()
         open.removeAll()
-        looseSets.clear()
+        looseValues.clear()
         clock.tell(.tableRolledBack)
     }
 }

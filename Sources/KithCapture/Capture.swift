@@ -26,7 +26,7 @@ package final class Capture {
     /// before".
     package var findsInserts = false
     /// What is to be shown in one form when the transaction commits.
-    @exclusivity(unchecked) var looseSets = LooseSets()
+    @exclusivity(unchecked) var looseValues = LooseValues()
 
     /// Removes what is kept of a deleted row whose id is used again, if everybody knows of its deletion and it is old enough, at a time in
     /// milliseconds since 1970. Returns whether it did.
@@ -56,7 +56,7 @@ package final class Capture {
         let replaced = try replacement.flatMap { try remove($0) }
         noteInsertForJournal(tableNumber, id)
         try insert(tableNumber, row: row, id: id, values, replacing: replaced)
-        if isLoose { looseSets.note(tableNumber, row, columns: .max) }
+        if isLoose { looseValues.note(tableNumber, row, columns: .max) }
         try noteWrite(tableNumber, id, row)
     }
 
@@ -122,10 +122,10 @@ package final class Capture {
                 try RefusedRows(connection: connection).forget(RowKey(table: tableNumber, id: id))
             }
         }
-        if isLoose { looseSets.note(tableNumber, newRow, columns: changed & tracked.setColumns) }
+        if isLoose { looseValues.note(tableNumber, newRow, columns: changed & tracked.looseColumns) }
         if oldRow != newRow {
             try ledger.removeClocks(tableNumber, row: oldRow)
-            looseSets.didMove(tableNumber, from: oldRow, to: newRow)
+            looseValues.didMove(tableNumber, from: oldRow, to: newRow)
         }
         try ledger.save(stored, tableNumber, row: newRow, id: id)
         try ledger.reindex(tableNumber, from: before, at: oldRow, to: stored.liveDots, at: newRow)
@@ -144,6 +144,10 @@ package final class Capture {
         try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
         let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: values))
         open.didDelete(deleted)
+        let replaced = open.inTheWay(ofMoving: deleted)
+        if try !replaced.isEmpty && !entry.areTriggersRecursive() {
+            for row in replaced where try readRow(row.table, row.row)?.id != row.id { try removeReplaced(row) }
+        }
         open.dropEnded(unless: deleted)
     }
 
@@ -329,7 +333,7 @@ package final class Capture {
     private static func missingClocks(_ tracked: CatalogTable.Tracked) -> StoreError {
         StoreError(
             .corrupt,
-            "A row of \(tracked.sqlName) has no clocks: the table was written behind Kith's back, for instance with its triggers dropped, or by a trigger made after the store was opened. Open the store again, and verify it."
+            "A row of \(tracked.sqlName) has no clocks: the table was written behind Kith's back, for instance with its triggers dropped, or by a trigger that is temporary or was made after the store was opened. Open the store again, and verify it."
         )
     }
 }

@@ -124,6 +124,14 @@ package struct OpenWrites {
         }
     }
 
+    /// What stands in the way of a row that is being moved to another rowid, and was deleted in the midst of that: by an action of a foreign
+    /// key of what it has replaced, or by a trigger of the app. Its AFTER trigger is never fired.
+    func inTheWay(ofMoving row: ReplacedRow) -> [ReplacedRow] {
+        if replacements.isEmpty { return [] }
+        return replacements.values.filter { !$0.write.inserts && $0.write.table == row.table && $0.write.id == row.id }
+            .flatMap(\.replaced)
+    }
+
     /// A row was written, perhaps while another of the same id or rowid is.
     mutating func didWrite(_ table: Int, _ id: RowID, _ row: Int64, _ read: () throws -> ReplacedRow?) rethrows {
         for index in writes.indices where writes[index].table == table {

@@ -137,4 +137,38 @@ struct ReplaceTests {
             try store.expectSound()
         }
     }
+
+    @Test(arguments: [true, false])
+    func `a row whose replacement takes along the row that was moved to its place is deleted for all`(isRecursive: Bool) throws {
+        let sql = "CREATE TABLE node (id BLOB PRIMARY KEY NOT NULL, title TEXT, up BLOB REFERENCES node ON DELETE CASCADE)"
+        let (here, there) = (
+            try TestStore(sql: sql, tables: [TrackedTable("node")]), try TestStore(sql: sql, tables: [TrackedTable("node")])
+        )
+        try here.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA recursive_triggers = \(isRecursive ? "ON" : "OFF")") }
+        try here.execute("INSERT INTO node (rowid, id, title) VALUES (1, ?, 'moved'), (2, ?, 'in the way')", [key(1), key(2)])
+        try here.execute("UPDATE node SET up = ? WHERE id = ?", [key(2), key(1)])
+        try there.receive(from: here)
+        try here.execute("UPDATE OR REPLACE node SET rowid = 2 WHERE id = ?", [key(1)])
+        func count(_ store: TestStore) throws -> Int? {
+            try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM node") }
+        }
+        #expect(try count(here) == 0)
+        try there.receive(from: here)
+        #expect(try count(there) == 0)
+        // What SQLite numbers as the row that is gone.
+        try here.execute("INSERT INTO node (rowid, id, title) VALUES (2, ?, 'next')", [key(3)])
+        try there.receive(from: here)
+        #expect(try count(there) == 1)
+        for store in [here, there] { try store.expectSound() }
+    }
+
+    @Test func `a row that a trigger of the app deletes before it is moved leaves alone what stood in its way`() throws {
+        let notes = try Self.store(
+            false, "; CREATE TRIGGER drop_it BEFORE UPDATE OF title ON note BEGIN DELETE FROM note WHERE id = old.id; END")
+        try notes.execute("INSERT INTO note (rowid, id, title) VALUES (1, ?, 'a'), (2, ?, 'b')", [key(1), key(2)])
+        try notes.execute("UPDATE OR REPLACE note SET rowid = 2, title = 'c' WHERE id = ?", [key(1)])
+        #expect(try notes.state(rowID(1))?.isDeleted == true)
+        #expect(try notes.state(rowID(2))?.isDeleted == false)
+        try notes.expectSound()
+    }
 }

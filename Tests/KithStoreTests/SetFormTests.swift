@@ -217,4 +217,34 @@ struct SetFormTests {
         }
         #expect(try store.store.digest() == peer.store.digest())
     }
+
+    @Test(arguments: Backend.allCases) func `a counter that is NULL shows 0 on each device`(backend: Backend) throws {
+        let sql = "CREATE TABLE stock (id BLOB PRIMARY KEY NOT NULL, title TEXT, count INTEGER, more INTEGER)"
+        let tables = [TrackedTable("stock", counters: ["count", "more"])]
+        let (here, there) = (try TestStore(backend, sql: sql, tables: tables), try TestStore(backend, sql: sql, tables: tables))
+        func counts(_ store: TestStore) throws -> [Row] {
+            try store.database.read { try Row.fetchAll($0, sql: "SELECT count, more FROM stock ORDER BY title") }
+        }
+        try here.execute("INSERT INTO stock (id, title) VALUES (?, 'a'), (?, 'b')", [key(1), key(2)])
+        #expect(try counts(here) == [["count": 0, "more": 0], ["count": 0, "more": 0]])
+        try here.execute("UPDATE stock SET count = 3")
+        try here.execute("UPDATE stock SET count = NULL WHERE title = 'b'")
+        try there.receive(from: here)
+        for store in [here, there] {
+            #expect(try counts(store) == [["count": 3, "more": 0], ["count": 0, "more": 0]])
+            try store.expectSound()
+        }
+        #expect(try there.store.recomputedDigest() == here.store.recomputedDigest())
+    }
+
+    @Test func `a counter that was NULL before the store was there shows 0 on each device`() throws {
+        let database = try DatabaseQueue()
+        try database.write { db in
+            try db.execute(sql: "CREATE TABLE stock (id BLOB PRIMARY KEY NOT NULL, title TEXT, count INTEGER)")
+            try db.execute(sql: "INSERT INTO stock (id, title, count) VALUES (?, 'a', NULL), (?, 'b', 4)", arguments: [key(1), key(2)])
+        }
+        let store = try SyncedDatabase(database, tables: [TrackedTable("stock", counters: ["count"])], options: TestStore.options())
+        #expect(try database.read { try Int?.fetchAll($0, sql: "SELECT count FROM stock ORDER BY title") } == [0, 4])
+        #expect(try store.verify().problems == [])
+    }
 }

@@ -11,7 +11,8 @@ package struct CheckedColumn: Sendable {
     /// For messages, with its table.
     package let name: String
 
-    /// Refuses what the column cannot hold, as a constraint of the table would. Returns how a set is written.
+    /// Refuses what the column cannot hold, as a constraint of the table would. Returns how it is written: a set in its one form or not, a
+    /// counter as a number or as NULL.
     package func check(_ value: OpaquePointer?, _ connection: DatabaseConnection) throws(SQLiteError) -> SetText.Form {
         switch kind {
         case .register: return .tidy
@@ -28,7 +29,7 @@ package struct CheckedColumn: Sendable {
         case .counter:
             let type = sqlite3_value_type(value)
             guard type == SQLITE_INTEGER || type == SQLITE_NULL else { throw refused("is a counter: it holds an INTEGER") }
-            return .tidy
+            return type == SQLITE_NULL ? .loose : .tidy
         case .text:
             guard sqlite3_value_type(value) == SQLITE_NULL || Self.isText(value) else {
                 throw refused("is a text: it holds NULL or at most \(TextLimits.textScalarsMax) characters of valid UTF-8")

@@ -86,11 +86,16 @@ package final class TransactionEntry {
 
     /// How many writes can be under way at once, each but the first made by a trigger.
     package func writesNestedMax() throws -> Int {
-        let pragma = try ledger.connection.statement("PRAGMA recursive_triggers")
-        defer { pragma.reset() }
-        if try pragma.step(), pragma.int(0) != 0 { return Self.triggerDepthMax }
+        if try areTriggersRecursive() { return Self.triggerDepthMax }
         // Otherwise each trigger is under way once at most. Some may be of the connection alone.
         return schemaState.triggerCount + Self.temporaryTriggersMax
+    }
+
+    /// Whether a trigger may fire itself, and a REPLACE fires the delete triggers of the rows that it removes.
+    package func areTriggersRecursive() throws -> Bool {
+        let pragma = try ledger.connection.statement("PRAGMA recursive_triggers")
+        defer { pragma.reset() }
+        return try pragma.step() && pragma.int(0) != 0
     }
 
     /// SQLITE_MAX_TRIGGER_DEPTH, and the statement itself.

@@ -1,15 +1,15 @@
 import KithLedger
 import KithTexts
 
-/// Rows that the open transaction has written with a set that is not in the one form that all machines show: distinct elements as
-/// compact JSON, sorted by their bytes. When it commits they get it.
+/// Rows that the open transaction has written with a set that is not in the one form that all machines show (distinct elements as compact
+/// JSON, sorted by their bytes), or with a counter that is NULL, which is 0. When it commits they get it.
 ///
 /// Follows savepoints, whose numbers grow inwards, because a row that was taken back is none of these.
-struct LooseSets {
+struct LooseValues {
     struct Row {
         let table: Int
         let row: Int64
-        /// The set columns that were written, a bit for each tracked column.
+        /// The sets and counters that were written, a bit for each tracked column.
         let columns: UInt64
     }
 
@@ -34,7 +34,7 @@ struct LooseSets {
 
     /// Forgets the rows of a transaction that has ended, or that are in their form now.
     mutating func clear() {
-        self = LooseSets()
+        self = LooseValues()
     }
 
     mutating func savepointWillBegin(_ number: Int32) {
