@@ -64,7 +64,10 @@ struct PageSavingTests {
         #expect(try browser.post("/api/note/\(id)/fields", "{\"title\":{\"value\":\"Mine\",\"base\":\"Theirs\"}}").status == 200)
         #expect(try home.kith("note", "undo").output == "Took back: Pin \u{201C}Theirs\u{201D}.\n")
         #expect(try read(id, browser).title == "Mine")
-        #expect(try browser.post("/api/notes/delete", "{\"ids\":[\"\(id)\"]}").status == 200)
+        let unknown = UUID().uuidString
+        let deleted = try browser.post("/api/notes/delete", "{\"ids\":[\"\(id)\",\"\(unknown)\",\"\(id)\"]}")
+        #expect(deleted.status == 200 && deleted.body == "{\"deleted\":1}", "\(deleted.body)")
+        #expect(try browser.post("/api/notes/delete", "{\"ids\":[\"\(id)\"]}").body == "{\"deleted\":0}")
         #expect(try save("new", id, base: note.version, browser).0 == 404)
         #expect(try browser.get("/note/\(id)").status == 404)
         for (path, words) in [("/note/\(id)", "This note was deleted."), ("/nowhere", "There is nothing here.")] {
