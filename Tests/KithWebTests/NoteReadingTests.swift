@@ -49,6 +49,37 @@ struct NoteReadingTests {
         #expect(reading.html(long).ranges(of: paths[0]).count == 40_000)
     }
 
+    @Test(
+        "links that repeat a long definition again and again make no large page",
+        arguments: [
+            ("[a]: /", "", "[a]"), ("> - [a]: <", ">", "[x][a]"), ("- [ ] [a]: /", "", "[a][]"), ("[a]: / \"", "\"", "![a]"),
+            ("[a]:\n/x\n(1\n    >\n[b]: y\n\\) ", ")", "[A]"), ("[\u{DF}]: /", "", "[\u{1E9E}]"), ("[a\nb]: /", "", "[a  b]"),
+            ("[a]: <\\>", ">", "[a]"), ("\u{FEFF}[a]: /", "", "[a]"), ("x\r\r1. [a]: /", "", "[a]"),
+        ])
+    func repeatedLinks(_ start: String, _ end: String, _ link: String) {
+        func text(_ bytes: Int, _ links: Int) -> String {
+            start + String(repeating: "x", count: bytes) + end + "\n\n" + String(repeating: link + " ", count: links)
+        }
+        // It is one.
+        let small = MarkdownHTML.html(text(100, 3))
+        #expect(small.ranges(of: String(repeating: "x", count: 100)).count == 3, "\(small)")
+        let large = text(20_000, 12_000)
+        let html = MarkdownHTML.html(large)
+        #expect(html.utf8.count < 2 * large.utf8.count && html.hasPrefix("<pre>") && html.contains("xxx"))
+    }
+
+    @Test("a long note with many links, with titles, too, or with pictures within itself is shown as always")
+    func longNotes() {
+        let items = (0..<20_000).map { "- [\($0 % 2 == 0 ? " " : "x")] item [\($0)](https://kith.example/\($0)) [r\($0 % 800)]\n" }
+        let definitions = (0..<800).map { "[r\($0)]: https://kith.example/some/long/path/\($0) \"The title of \($0)\"\n" }
+        let list = MarkdownHTML.html((items + ["\n"] + definitions).joined())
+        #expect(list.hasPrefix("<ul>") && list.ranges(of: "title=\"The title of 7\"").count == 25)
+        let picture = "data:image/png;base64," + String(repeating: "A", count: 1 << 20)
+        let pictures = (0..<3).map { "\n\n[image\($0)]: <\(picture)>\n" }.joined()
+        let document = MarkdownHTML.html("![][image0] ![][image1] ![][image2] " + String(repeating: "[x](y) ", count: 100) + pictures)
+        #expect(document.hasPrefix("<p>") && document.ranges(of: "<img ").count == 3)
+    }
+
     @Test("links lead to a note by its title, in another case, by the last part of a path, and by the name of its file")
     func notesByName() throws {
         let notes = try NotesStore(DatabaseQueue())
