@@ -48,7 +48,10 @@ struct MarkdownNoteTests {
             "---\nid: 5\n---\n", "---\ntitle: mine\nother: x\n---\n", "---\n# only a comment\n---\nx", "---\nkey: [broken\n---\nx",
             "\u{FEFF}---\na: b\n---\n",
             "e\u{301} \u{E9}", "---\nkey: value\n---", "--- \na: b\n---  \nx", "---\na: b\n", "\t---\na: b\n---\n",
-            "---\n\na: b\n---\n\n\nx", "---\ntags: {a: b}\n---\n",
+            "---\n\na: b\n---\n\n\nx", "---\ntags: {a: b}\n---\n", "---\nid: 202301011200\naliases: [x]\n---\nx",
+            "---\nupdated: yesterday\nkith-id: x\n---\n", "---\nkith-id: x\nid: y\n---\n", "---\n# a\n\n# b\n---\nx",
+            "---\n# a\n# b\n---\nx", "---\n\n---\nx", "---\na: b\n\n# c\n---\n", "---\n# c\na: b\n# d\n---\n", "---\n# c\n- d\n---\n",
+            "---\ntags: #foo\n---\nx", "---\na: &x 1\nb: *x\n---\n", "---\nb: *x\n---\n", "---\na: |\n  # text\n---\n",
         ])
     func bodies(body: String) throws {
         for tags in [[], ["home"]] as [NoteTags] {
@@ -66,7 +69,7 @@ struct MarkdownNoteTests {
         var random = SplitMix64(seed: 7)
         let parts = [
             "---\n", "---\r\n", "a: b\n", "id: x\n", "tags: [q]\r\n", "- x\n", "\n", "  y\n", "...\n", "\u{FEFF}", "text", "# c\n", ": \n",
-            "\"k\": v\n",
+            "\"k\": v\n", "updated: y\n", "kith-id: z\n", "  # d\n", "tags: #x\n",
         ]
         for _ in 0..<3_000 {
             let body = (0..<Int.random(in: 0...7, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
@@ -108,6 +111,51 @@ struct MarkdownNoteTests {
         #expect(other.isPinned == false && other.body.contains("maybe"))
         let broken = try MarkdownNote(Array("---\ntags: [a\n---\nBody".utf8))
         #expect(broken.hasBrokenFrontMatter && broken.body == "---\ntags: [a\n---\nBody")
+    }
+
+    @Test("comments and empty lines of others stay, where they do not stand within one of the note's own entries")
+    func comments() throws {
+        let id = Self.id.uuidString.lowercased()
+        let read = try MarkdownNote(
+            Array("---\n# top\nid: \(id)\n# remark\ntags:\n  # inner\n\n  - a\n  # after\n\naliases: [x]\n# end\n---\nBody".utf8))
+        #expect(read.id == Self.id && read.tags == ["a"])
+        #expect(read.body == "---\n# top\n# remark\n  # after\n\naliases: [x]\n# end\n---\nBody")
+        let only = try MarkdownNote(Array("---\nid: \(id)\n\n# remark\n---\nBody".utf8))
+        #expect(only.id == Self.id && only.body == "---\n# remark\n---\nBody")
+        #expect(String(decoding: only.bytes(), as: UTF8.self) == "---\nid: \(id)\n# remark\n---\nBody")
+        #expect(try MarkdownNote(only.bytes()) == only)
+        #expect(try MarkdownNote(Array("---\n\nid: \(id)\n\n---\nBody".utf8)).body == "Body")
+        let text = try MarkdownNote(Array("---\ntitle: |\n  # one\ncolor: red\n---\n".utf8))
+        #expect(text.title == "# one\n" && text.body.isEmpty)
+    }
+
+    @Test("tags that YAML takes for a comment stay in the text", arguments: ["#foo #bar", "foo #bar", "\n  - #foo\n  - bar", "#foo # bar"])
+    func hashes(tags: String) throws {
+        let read = try MarkdownNote(Array("---\ntags: \(tags)\ncolor: red\n---\nBody".utf8))
+        #expect(read.tags.isEmpty && read.color == .red && read.body == "---\ntags: \(tags)\n---\nBody")
+        let written = MarkdownNote(note(read.body), stem: "Title", attachments: [])
+        #expect(try MarkdownNote(written.bytes()) == written)
+        #expect(try MarkdownNote(Array("---\ntags: ['#foo', a#b]\n---\n".utf8)).tags == ["#foo", "a#b"])
+    }
+
+    @Test("what another entry means is not taken out of its block")
+    func anchors() throws {
+        let bytes = Array("---\ntitle: &t foo\nother: *t\n---\nBody".utf8)
+        let read = try MarkdownNote(bytes)
+        #expect(read.hasBrokenFrontMatter && read.title == nil && read.body.utf8.elementsEqual(bytes))
+        let alone = try MarkdownNote(Array("---\ntitle: &t foo\nother: x\n---\nBody".utf8))
+        #expect(!alone.hasBrokenFrontMatter && alone.title == "foo")
+    }
+
+    @Test("entries of other programs that are called as the note's own keep the names, and one block holds all")
+    func sameNames() throws {
+        let body = "---\nid: 202301011200\nupdated: yesterday\ntags: {x: y}\naliases: [x]\n---\nBody"
+        let written = MarkdownNote(note(body), stem: "Title", attachments: [])
+        let text = String(decoding: written.bytes(), as: UTF8.self)
+        #expect(text.hasPrefix("---\nkith-id: \(Self.id.uuidString.lowercased())\nkith-tags: [home, work/plans]\ncolor: yellow\ncreated: "))
+        #expect(text.contains("\nkith-updated: 2026-01-01T00:01:01.000Z\nid: 202301011200\nupdated: yesterday\n"))
+        #expect(text.hasSuffix("aliases: [x]\n---\nBody") && text.split(separator: "\n").count { $0 == "---" } == 2)
+        #expect(try MarkdownNote(written.bytes()) == written)
     }
 
     @Test(

@@ -5,7 +5,7 @@
 struct FrontMatter {
     /// A key with its value, over one or more lines.
     struct Entry {
-        /// `nil` for comments and empty lines before the first key.
+        /// `nil` for comments and empty lines between two entries, or before or after all.
         let key: String?
         var bytes: ArraySlice<UInt8>
     }
@@ -19,22 +19,35 @@ struct FrontMatter {
     /// Bytes of a block. What is longer is text.
     static let bytesMax = 64 << 10
 
-    init?(_ bytes: ArraySlice<UInt8>) {
+    /// - Parameter needsKeys: whether a block of comments alone is none, but text.
+    init?(_ bytes: ArraySlice<UInt8>, needsKeys: Bool = true) {
         var rest = bytes
         let opening = Self.line(&rest)
         guard Self.isDelimiter(opening, "-") else { return nil }
         var entries: [Entry] = []
+        // Comments and empty lines belong to the entry before them if it goes on after them.
+        var pending: ArraySlice<UInt8>?
+        func endPending() {
+            if let bytes = pending { entries.append(Entry(key: nil, bytes: bytes)) }
+            pending = nil
+        }
         while rest.startIndex - bytes.startIndex <= Self.bytesMax, !rest.isEmpty {
             let line = Self.line(&rest)
             if Self.isDelimiter(line, "-") || Self.isDelimiter(line, ".") {
-                guard entries.contains(where: { $0.key != nil }) else { return nil }
+                endPending()
+                guard entries.contains(where: { $0.key != nil || !needsKeys && $0.isRemark }) else { return nil }
                 (self.opening, self.entries, closing, self.rest) = (opening, entries, line, rest)
                 return
             }
-            if Self.continues(line) {
-                if entries.isEmpty { entries.append(Entry(key: nil, bytes: line)) } else { entries[entries.count - 1].extend(line, bytes) }
+            if Self.isBlankOrRemark(line, within: entries.last) {
+                pending = bytes[(pending ?? line).startIndex..<line.endIndex]
+            } else if Self.continues(line) {
+                if entries.isEmpty { entries.append(Entry(key: nil, bytes: pending ?? line)) }
+                entries[entries.count - 1].extend(line, bytes)
+                pending = nil
             } else {
                 guard let key = Self.key(line) else { return nil }
+                endPending()
                 entries.append(Entry(key: key, bytes: line))
             }
         }
@@ -55,9 +68,16 @@ struct FrontMatter {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
 
+    /// Whether a line says nothing. An indented `#` may stand within a text over several lines: then it is no comment.
+    private static func isBlankOrRemark(_ line: ArraySlice<UInt8>, within entry: Entry?) -> Bool {
+        guard let first = line.first(where: { !isBlank($0) }) else { return true }
+        if first != UInt8(ascii: "#") { return false }
+        return line.first == first || !(entry?.mayHoldText ?? false)
+    }
+
     private static func continues(_ line: ArraySlice<UInt8>) -> Bool {
-        guard let first = line.first, !line.allSatisfy(isBlank) else { return true }
-        if first == 0x20 || first == 0x09 || first == UInt8(ascii: "#") { return true }
+        guard let first = line.first else { return true }
+        if first == 0x20 || first == 0x09 { return true }
         return first == UInt8(ascii: "-") && (line.dropFirst().first.map(isBlank) ?? true)
     }
 
@@ -76,6 +96,30 @@ struct FrontMatter {
 }
 
 extension FrontMatter.Entry {
+    /// Whether it is or holds a comment, and nothing else.
+    var isRemark: Bool { key == nil && !remarks.isEmpty }
+
+    /// The lines of what has no key that are comments.
+    var remarks: [ArraySlice<UInt8>] {
+        var (rest, lines) = (bytes, [ArraySlice<UInt8>]())
+        while !rest.isEmpty {
+            let line = FrontMatter.line(&rest)
+            if line.contains(UInt8(ascii: "#")) { lines.append(line) }
+        }
+        return lines
+    }
+
+    /// What stands behind the key, in its first line.
+    fileprivate var firstValue: ArraySlice<UInt8> {
+        var rest = bytes
+        let line = FrontMatter.line(&rest)
+        let value = line.firstIndex(of: UInt8(ascii: ":")).map { line[($0 + 1)...] } ?? line
+        return value.drop { $0 == 0x20 || $0 == 0x09 }
+    }
+
+    /// Whether its value is a text in quotation marks, or one that goes on line by line, or may be.
+    fileprivate var mayHoldText: Bool { firstValue.first.map { "\"'|>&!".utf8.contains($0) } ?? false }
+
     fileprivate mutating func extend(_ line: ArraySlice<UInt8>, _ all: ArraySlice<UInt8>) {
         bytes = all[bytes.startIndex..<line.endIndex]
     }

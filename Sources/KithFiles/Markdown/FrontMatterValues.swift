@@ -20,23 +20,40 @@ struct FrontMatterValues {
         self.nodes = nodes
     }
 
-    func string(_ key: MarkdownNote.Key) -> String? { nodes[key.rawValue]?.scalar?.string }
+    private func node(_ key: MarkdownNote.Key) -> Node? { nodes[key.ownName] ?? nodes[key.rawValue] }
+
+    func string(_ key: MarkdownNote.Key) -> String? { node(key)?.scalar?.string }
 
     /// The elements of a list; `nil` if it is none, or holds more than text.
     func list(_ key: MarkdownNote.Key) -> [String]? {
-        guard let sequence = nodes[key.rawValue]?.sequence else { return nil }
+        guard let sequence = node(key)?.sequence else { return nil }
         let texts = sequence.compactMap { $0.scalar?.string }
         return texts.count == sequence.count ? texts : nil
     }
 
     /// A list, or words with commas or spaces between them.
-    func words(_ key: MarkdownNote.Key) -> [String]? {
-        if let list = list(key) { return list }
-        guard let scalar = nodes[key.rawValue]?.scalar else { return nil }
+    ///
+    /// - Parameter text: the lines of the entry: words behind a `#`, which YAML takes for a comment, are not understood.
+    func words(_ key: MarkdownNote.Key, in text: String) -> [String]? {
+        let hasRemark = text.contains("#")
+        if let list = list(key) { return hasRemark && list.contains("") ? nil : list }
+        guard let scalar = node(key)?.scalar else { return nil }
+        let value = text.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespacesAndNewlines)
+        if scalar.style == .plain, hasRemark, value != scalar.string { return nil }
         if scalar.style == .plain, ["", "~", "null"].contains(scalar.string) { return [] }
         let hasCommas = scalar.string.contains(",")
         return scalar.string.split { hasCommas ? $0 == "," : $0.isWhitespace }.map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }
+    }
+
+    /// Whether `text` is YAML, if perhaps an empty one.
+    static func isYAML(_ text: String) -> Bool {
+        do {
+            _ = try Yams.compose(yaml: text)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// `text` as a YAML value of one line.

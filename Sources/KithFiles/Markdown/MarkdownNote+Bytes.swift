@@ -27,13 +27,13 @@ extension MarkdownNote {
         if let merged = merged(into: rest, mark), (try? MarkdownNote(merged, readsPins: isPinned != nil)) == self { return merged }
         let lineEnd = Self.lineEnd(of: rest)
         let delimiter = Array("---".utf8) + lineEnd
-        return mark + delimiter + header(lineEnd) + delimiter + rest
+        return mark + delimiter + header(lineEnd, besides: []) + delimiter + rest
     }
 
     /// With the note's own keys in the block of front matter that the body begins with; `nil` if it begins with none.
     private func merged(into text: ArraySlice<UInt8>, _ mark: [UInt8]) -> [UInt8]? {
-        guard let block = FrontMatter(text) else { return nil }
-        let head = mark + block.opening + header(Self.lineEnd(of: block.opening))
+        guard let block = FrontMatter(text, needsKeys: false) else { return nil }
+        let head = mark + block.opening + header(Self.lineEnd(of: block.opening), besides: Set(block.entries.compactMap(\.key)))
         return head + block.entries.flatMap(\.bytes) + block.closing + block.rest
     }
 
@@ -46,10 +46,13 @@ extension MarkdownNote {
     }
 
     /// The lines of the note's own keys.
-    private func header(_ lineEnd: [UInt8]) -> [UInt8] {
+    ///
+    /// - Parameter others: the keys of the entries that they stand among.
+    private func header(_ lineEnd: [UInt8], besides others: Set<String>) -> [UInt8] {
         var lines: [String] = []
+        func name(_ key: Key) -> String { others.contains(key.rawValue) ? key.ownName : key.rawValue }
         func add(_ key: Key, _ value: String?) {
-            if let value { lines.append("\(key.rawValue): \(value)") }
+            if let value { lines.append("\(name(key)): \(value)") }
         }
         add(.id, id?.uuidString.lowercased())
         add(.title, title.map(FrontMatterValues.quoted))
@@ -60,7 +63,7 @@ extension MarkdownNote {
         add(.updated, updatedMilliseconds.map { TimeText.text($0) ?? String($0) })
         add(.deleted, deletedMilliseconds.map { TimeText.text($0) ?? String($0) })
         if !attachments.isEmpty {
-            lines.append("\(Key.attachments.rawValue):")
+            lines.append("\(name(.attachments)):")
             lines += attachments.map { "  - " + FrontMatterValues.quoted($0.link) }
         }
         return lines.flatMap { Array($0.utf8) + lineEnd }

@@ -9,6 +9,9 @@ struct MarkdownNote: Hashable, Sendable {
     /// The keys of the front matter that are the note's own.
     enum Key: String, CaseIterable, Sendable {
         case id, title, tags, color, pinned, created, updated, deleted, attachments
+
+        /// What it is called where another program has an entry of its name.
+        var ownName: String { "kith-\(rawValue)" }
     }
 
     /// A file that belongs to the note.
@@ -62,10 +65,6 @@ extension MarkdownNote {
     }
 
     private init(reading bytes: [UInt8], readsPins: Bool) {
-        func key(_ entry: FrontMatter.Entry) -> Key? {
-            guard let key = entry.key.flatMap(Key.init), key != .pinned || readsPins else { return nil }
-            return key
-        }
         let hasMark = bytes.starts(with: Self.mark)
         let text = bytes[(hasMark ? 3 : 0)...]
         guard let block = FrontMatter(text) else {
@@ -75,21 +74,45 @@ extension MarkdownNote {
         }
         self.init(body: "")
         isPinned = readsPins ? false : nil
+        let names = Set(block.entries.compactMap(\.key))
+        func key(_ entry: FrontMatter.Entry) -> Key? {
+            guard let name = entry.key else { return nil }
+            let key = Key.allCases.first { $0.ownName == name } ?? Key(rawValue: name).flatMap { names.contains($0.ownName) ? nil : $0 }
+            return key == .pinned && !readsPins ? nil : key
+        }
         let own = block.entries.filter { key($0) != nil }
         guard let values = FrontMatterValues(String(decoding: own.flatMap(\.bytes), as: UTF8.self)) else {
-            self.init(body: String(decoding: bytes, as: UTF8.self))
-            isPinned = readsPins ? false : nil
-            hasBrokenFrontMatter = true
+            self.init(broken: bytes, readsPins)
             return
         }
-        var left: [UInt8] = []
+        var (taken, others): ([UInt8], [FrontMatter.Entry]) = ([], [])
         for entry in block.entries {
-            if let key = key(entry), take(key, from: values) { continue }
-            left += entry.bytes
+            if let key = key(entry), take(key, from: values, String(decoding: entry.bytes, as: UTF8.self)) {
+                taken += entry.bytes
+            } else {
+                others.append(entry)
+            }
+        }
+        // Without a key, comments alone are worth a block.
+        let hasKeys = others.contains { $0.key != nil }
+        let left = hasKeys ? others.flatMap(\.bytes) : others.flatMap(\.remarks).flatMap(\.self)
+        // Another entry may mean what one of the note's own has named.
+        if taken.contains(UInt8(ascii: "&")), !FrontMatterValues.isYAML(String(decoding: left, as: UTF8.self)),
+            FrontMatterValues.isYAML(String(decoding: block.entries.flatMap(\.bytes), as: UTF8.self))
+        {
+            self.init(broken: bytes, readsPins)
+            return
         }
         var content = hasMark ? Self.mark : []
         if !left.isEmpty { content += block.opening + left + block.closing }
         body = String(decoding: content + block.rest, as: UTF8.self)
+    }
+
+    /// A file with front matter that cannot be read.
+    private init(broken bytes: [UInt8], _ readsPins: Bool) {
+        self.init(body: String(decoding: bytes, as: UTF8.self))
+        isPinned = readsPins ? false : nil
+        hasBrokenFrontMatter = true
     }
 
     private static func tooLong(_ count: Int, _ max: Int) -> FilesError {
@@ -114,7 +137,7 @@ extension MarkdownNote {
     }
 
     /// - Returns: whether the value is understood; else its lines are a part of the body.
-    private mutating func take(_ key: Key, from values: FrontMatterValues) -> Bool {
+    private mutating func take(_ key: Key, from values: FrontMatterValues, _ lines: String) -> Bool {
         switch key {
         case .id:
             guard let text = values.string(key), let id = UUID(uuidString: text) else { return false }
@@ -123,7 +146,7 @@ extension MarkdownNote {
             guard let text = values.string(key) else { return false }
             title = text
         case .tags:
-            guard let tags = values.words(key) else { return false }
+            guard let tags = values.words(key, in: lines) else { return false }
             self.tags = tags
         case .color:
             guard let text = values.string(key), let color = NoteColor(named: text) ?? Int64(text).map(NoteColor.init) else { return false }
