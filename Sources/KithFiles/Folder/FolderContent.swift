@@ -26,7 +26,8 @@ struct FolderContent {
         text = parsed.body
         body = AttachmentLinks(parsed.attachments).inNote(text)
         color = parsed.color ?? .none
-        tags = Array(NoteTags(parsed.tags.compactMap { ForeignNote.tag($0, isOurs: false) }.prefix(NoteLimits.mergedTagsMax)))
+        // Those that are too many or too long are not dropped: the file would be written without them.
+        tags = Array(NoteTags(parsed.tags.map(ForeignNote.word).filter { !$0.isEmpty }))
         attachments = parsed.attachments
         createdMilliseconds = parsed.createdMilliseconds
     }

@@ -57,7 +57,8 @@ enum FolderNote {
         let said = NoteTags(content.tags)
         if !isBare { for tag in record.tags where !said.contains(tag) { tags.remove(tag) } }
         for tag in said where !record.tags.contains(tag) { tags.insert(tag) }
-        if tags != current.tags, tags.count <= max(NoteLimits.tagsMax, current.tags.count) {
+        // The file has no more of them than a note may have; what machines add at the same time may come to more.
+        if tags != current.tags, tags.count <= max(NoteLimits.mergedTagsMax, current.tags.count) {
             changes.append(("tags = ?", [try tags.json()]))
         }
         if !content.body.utf8.elementsEqual(record.body.utf8), !content.body.utf8.elementsEqual(current.body.utf8) {

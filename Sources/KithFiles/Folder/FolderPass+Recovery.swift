@@ -32,7 +32,7 @@ extension FolderPass {
     }
 
     private mutating func recoverExchange(_ record: FolderRecord, _ isThere: Bool) throws {
-        let content = try content(record.pending, at: record.path)
+        let content = try content(record.pending, at: record.path, isOurs: true)
         let hash = Self.hash(record.pending)
         guard isThere else {
             let current = try? ForeignFile.read(place(record.path), bytesMax: MarkdownNote.bytesMax)

@@ -34,6 +34,10 @@ struct FolderPass {
     var report = FolderReport()
     /// Notes whose files are left as they are.
     var left: Set<UUID> = []
+    /// Notes with files that a program is writing.
+    var written: Set<UUID> = []
+    /// Notes with a place that something else has taken: their files may be elsewhere.
+    var displaced: Set<UUID> = []
     /// Notes that may say something else than their files now.
     var touched: Set<UUID> = []
     /// Whether a program is writing a file of which it is not known whose it is: one that was moved, perhaps.
@@ -127,6 +131,7 @@ struct FolderPass {
         report.pathsAgain.insert(FolderPath(path))
         if let note {
             left.insert(note)
+            written.insert(note)
             return
         }
         isUnknownWritten = true
@@ -134,21 +139,39 @@ struct FolderPass {
         let said = (try? ForeignFile.read(place(path), bytesMax: MarkdownNote.bytesMax)).flatMap { try? content($0, at: path).id }
         guard let said else { return }
         left.insert(said)
+        displaced.remove(said)
         report.notesAgain.insert(said)
     }
 
     /// What a file says, and its place.
-    func content(_ bytes: [UInt8], at path: String) throws(FilesError) -> FolderContent {
+    ///
+    /// - Parameter isOurs: whether Kith has written it, so that no limit matters.
+    func content(_ bytes: [UInt8], at path: String, isOurs: Bool = false) throws(FilesError) -> FolderContent {
         var content = try FolderContent(bytes, path: path)
-        let size = content.body.utf8.count
-        // What machines have made too long together may not grow here, either.
-        if size > NoteLimits.bodyBytesMax, size > content.id.flatMap({ try? notes.note($0) })?.body.utf8.count ?? 0 {
-            throw FilesError(.data, "It has \(size) bytes; a note has at most \(NoteLimits.bodyBytesMax). Split it.")
-        }
+        if !isOurs { try checkLimits(content) }
         if folder.tagsFolders, let tag = FolderTag.tag(at: path), content.tags.count < NoteLimits.tagsMax {
             content.tags = Array(NoteTags(content.tags + [tag]))
         }
         return content
+    }
+
+    /// What machines have made too much together stays, but may not grow here, either.
+    private func checkLimits(_ content: FolderContent) throws(FilesError) {
+        let (size, count) = (content.body.utf8.count, content.tags.count)
+        let longTags = content.tags.filter { $0.utf8.count > NoteLimits.tagBytesMax }
+        if size <= NoteLimits.bodyBytesMax, count <= NoteLimits.tagsMax, longTags.isEmpty { return }
+        let current = content.id.flatMap { try? notes.note($0) }
+        if size > NoteLimits.bodyBytesMax, size > current?.body.utf8.count ?? 0 {
+            throw FilesError(.data, "It has \(size) bytes; a note has at most \(NoteLimits.bodyBytesMax). Split it.")
+        }
+        if count > NoteLimits.tagsMax, count > current?.tags.count ?? 0 {
+            throw FilesError(.data, "It has \(count) tags; a note has at most \(NoteLimits.tagsMax). Use fewer.")
+        }
+        for tag in longTags where current?.tags.contains(tag) != true {
+            throw FilesError(
+                .data,
+                "Its tag \u{201C}\(tag.prefix(80))\u{201D} has \(tag.utf8.count) bytes; a tag has at most \(NoteLimits.tagBytesMax).")
+        }
     }
 
     // MARK: Time

@@ -94,11 +94,16 @@ extension ForeignNote {
     /// A tag of another program as one of ours: `#Travel plans` is `Travel-plans`.
     static func tag(_ text: String, isOurs: Bool) -> String? {
         if isOurs { return text }
+        let tag = word(text)
+        return tag.isEmpty || tag.utf8.count > NoteLimits.tagBytesMax ? nil : tag
+    }
+
+    /// `text` as one word, which may be empty, or too long for a tag.
+    static func word(_ text: String) -> String {
         let bare = text.trimmingCharacters(in: .whitespaces).drop { $0 == "#" }
         let words = bare.unicodeScalars.split { scalar in
             scalar.properties.isWhitespace || scalar == "," || [.control, .format].contains(scalar.properties.generalCategory)
         }
-        let tag = words.map { String($0) }.joined(separator: "-")
-        return tag.isEmpty || tag.utf8.count > NoteLimits.tagBytesMax ? nil : tag
+        return words.map { String($0) }.joined(separator: "-")
     }
 }
