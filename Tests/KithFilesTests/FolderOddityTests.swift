@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KithNotes
 import KithStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -199,6 +200,102 @@ struct FolderOddityTests {
         try machine.sync()
         #expect(try notes.list().count == 2 && notes.note(second.id)?.body == "first")
         #expect(try machine.contents() == machine.noteContents())
+    }
+
+    @Test("two files that change places while the folder is looked at keep their notes", arguments: [false, true])
+    func swappingMeanwhile(isFresh: Bool) throws {
+        let (first, second) = (try notes.add(title: "One", body: "first"), try notes.add(title: "Two", body: "second"))
+        try machine.sync()
+        machine.clock.advance(5_000)
+        try machine.sync()
+        rename(machine.path("One.md"), machine.path("x.txt"))
+        try machine.save(machine.read("Two.md"), as: "One.md")
+        machine.clock.advance(1_000)
+        let (clock, one, two) = (machine.clock, machine.path("x.txt"), machine.path("Two.md"))
+        let isSwapped = Mutex(false)
+        // The first question about the time is whether the first file is quiet, when all were looked at.
+        machine.options.nowMilliseconds = {
+            let isFirst = isSwapped.withLock { isSwapped in
+                defer { isSwapped = true }
+                return !isSwapped
+            }
+            if isFirst {
+                rename(one, two)
+                if isFresh { clock.stamp(two) }
+            }
+            return clock.milliseconds
+        }
+        try machine.sync()
+        #expect(try notes.note(first.id)?.title == "Two" && notes.note(first.id)?.body == "first")
+        #expect(try notes.note(second.id)?.title == "One" && notes.note(second.id)?.body == "second")
+        #expect(try machine.contents() == machine.noteContents())
+    }
+
+    @Test("a file that was rewritten with the size and the time that it had does not keep others' changes out for ever")
+    func sameStamp() throws {
+        let note = try notes.add(title: "Note", body: "aaaa\n")
+        try machine.sync()
+        machine.clock.advance(10_000)
+        machine.options.readsAll = true
+        try machine.sync()
+        machine.options.readsAll = false
+        let file = machine.path("Note.md")
+        let before = ForeignFile.kind(file)
+        var status = stat()
+        #expect(stat(file, &status) == 0)
+        try machine.save(machine.read("Note.md").replacingOccurrences(of: "aaaa", with: "bbbb"), as: "Note.md")
+        let times = [status.st_mtim, status.st_mtim]
+        #expect(utimensat(AT_FDCWD, file, times, 0) == 0 && ForeignFile.kind(file) == before)
+        try notes.edit(note.id) { $0.body += "theirs\n" }
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().busy == 0)
+        #expect(try notes.note(note.id)?.body == "bbbb\ntheirs\n")
+        #expect(try machine.contents() == machine.noteContents())
+    }
+
+    @Test("a file that gave way to a folder of its name is gone, also if only this place is looked at")
+    func folderInPlace() throws {
+        let note = try notes.add(title: "Note", body: "text")
+        try notes.add(title: "Other")
+        try machine.pass()
+        try machine.pass()
+        unlink(machine.path("Note.md"))
+        #expect(mkdir(machine.path("Note.md"), 0o700) == 0)
+        machine.tell("Note.md")
+        for _ in 0..<3 {
+            machine.clock.advance(1_000)
+            try machine.pass()
+        }
+        #expect(try notes.note(note.id) == nil && notes.list().count == 1)
+    }
+
+    @Test("a tag that is too long, and tags that are too many, leave the file as it is, and name it")
+    func tooManyTags() throws {
+        let note = try notes.add(title: "Note", body: "text", tags: ["a"])
+        try machine.sync()
+        let text = try machine.read("Note.md")
+        let long = String(repeating: "x", count: 65)
+        let many = (0..<65).map { "t\($0)" }.joined(separator: ", ")
+        for (tags, words) in [("a, \(long)", "65 bytes"), (many, "65 tags")] {
+            let mine = text.replacingOccurrences(of: "tags: [a]", with: "tags: [\(tags)]")
+            for name in ["Note.md", "New.md"] {
+                let said = name == "New.md" ? "---\ntags: [\(tags)]\n---\ntext" : mine
+                try machine.save(said, as: name)
+                machine.clock.advance(1_000)
+                let left = try machine.sync().left
+                #expect(left.count == 1 && left.first?.path == name && left.first?.words.contains(words) == true, "\(left)")
+                #expect(try machine.read(name) == said && Array(notes.note(note.id)?.tags ?? []) == ["a"] && notes.list().count == 1)
+                if name == "New.md" { machine.remove(name) } else { try machine.save(text, as: name) }
+            }
+        }
+        // What machines have added at the same time may stay, and be fewer.
+        let json = "[" + (0..<70).map { "\"u\(String($0 + 100))\"" }.joined(separator: ",") + "]"
+        try notes.store.database.write { try $0.execute(sql: "UPDATE note SET tags = ?", arguments: [json]) }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        try machine.save(machine.read("Note.md").replacingOccurrences(of: ", u169", with: ""), as: "Note.md")
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().left.isEmpty && notes.note(note.id)?.tags.count == 69)
     }
 
     @Test("files that go one after another are braked like those that go at once")

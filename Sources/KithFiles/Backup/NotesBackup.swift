@@ -228,7 +228,10 @@ package enum NotesBackup {
             _ = rename(source, target)
         } else {
             // Those of notes that were lost: what is the same is there already.
-            for path in try FolderWalk(source, skips: { _ in false }).files.map(\.path)
+            let walk = try FolderWalk(source, skips: { _ in false })
+            // What cannot be read here was read a moment ago.
+            if let odd = walk.oddities.first { throw FilesError(.inputOutput, "\(source)/\(odd.path): \(odd.words)") }
+            for path in walk.files.map(\.path)
             where ForeignFile.kind("\(target)/\(path)") == .missing {
                 try NewFile.makeFolder("\(target)/\(RelativePath.folder(of: path))")
                 _ = rename("\(source)/\(path)", "\(target)/\(path)")

@@ -46,9 +46,9 @@ final class PolledEvents: FolderEvents {
 final class InotifyEvents: FolderEvents, FileReaders {
     private static let mask = UInt32(
         IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
-            | IN_DONT_FOLLOW)
-    /// What changes which folders there are.
-    private static let folderMask = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+            | IN_DONT_FOLLOW | IN_ATTRIB)
+    /// What changes which folders there are, and which can be read.
+    private static let folderMask = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)
     private static let selfMask = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
     /// What tells that a file was read, or mapped into memory.
     private static let readMask = UInt32(IN_ACCESS | IN_CLOSE_NOWRITE)
@@ -97,8 +97,8 @@ final class InotifyEvents: FolderEvents, FileReaders {
         let path = folder.isEmpty ? root : "\(root)/\(folder)"
         if folders.count >= foldersMax { return false }
         let watch = inotify_add_watch(inotify, path, Self.mask)
-        // A folder that vanished since it was listed has told so; the root has not.
-        if watch < 0 { return !folder.isEmpty && (errno == ENOENT || errno == ENOTDIR) }
+        // A folder that vanished since it was listed has told so, and one that cannot be read will tell when it can; the root has not.
+        if watch < 0 { return !folder.isEmpty && [ENOENT, ENOTDIR, EACCES].contains(errno) }
         folders[watch] = folder
         guard depth < FolderWalk.depthMax, let stream = opendir(path) else { return true }
         defer { closedir(stream) }
@@ -143,7 +143,7 @@ final class InotifyEvents: FolderEvents, FileReaders {
                 if mask & UInt32(IN_Q_OVERFLOW) != 0 { end(unread.removeAll()) }
                 if mask & Self.selfMask != 0 || mask & UInt32(IN_ISDIR) != 0 && mask & Self.folderMask != 0 { isEverything = true }
                 guard let folder = folders[watch], name.first != UInt8(ascii: "."), !name.isEmpty,
-                    let text = String(validating: name, as: UTF8.self)
+                    mask & UInt32(IN_ATTRIB) == 0, let text = String(validating: name, as: UTF8.self)
                 else { continue }
                 paths.insert(FolderPath(folder.isEmpty ? text : "\(folder)/\(text)"))
             }

@@ -45,9 +45,8 @@ extension FolderPass {
     static func isAttachment(_ path: String) -> Bool { RelativePath.isIn(MarkdownExport.attachmentFolder, path) }
 
     private mutating func lookAtEverything() throws -> FolderLook {
-        let walk = try FolderWalk(root) { $0.hasPrefix(".") }
-        for oddity in walk.oddities { leave(oddity.path, oddity.words, nil) }
-        if !walk.oddities.isEmpty { try leaveKnown(at: walk.oddities.map(\.path)) }
+        let walk = try FolderWalk(root, staysOnDisk: true) { $0.hasPrefix(".") }
+        for oddity in walk.oddities { try leaveKnown(oddity) }
         let files = walk.files.filter { Self.isNote($0.path) }
         var look = FolderLook()
         look.attachments = walk.files.filter { Self.isAttachment($0.path) }
@@ -82,15 +81,30 @@ extension FolderPass {
             }
             if !Self.isNote(path.text) { continue }
             let known = try database.read { db in try tables.known(at: path.text, db) }
-            switch ForeignFile.kind(place(path.text)) {
+            if let oddity = FolderWalk.oddity(above: path.text, in: root) {
+                try leaveKnown(oddity)
+                if oddity.isOther { for known in known { compare(nil, known, &look, &back) } }
+                continue
+            }
+            // What was odd above it is so no more.
+            var folder = RelativePath.folder(of: path.text)
+            while !folder.isEmpty {
+                looked.insert(FolderPath(String(folder)))
+                folder = RelativePath.folder(of: String(folder))
+            }
+            let kind = ForeignFile.kind(place(path.text))
+            switch kind {
             case .file(let stamp):
                 let file = FolderWalk.File(path: path.text, stamp: stamp)
                 if known.isEmpty { look.suspects.append(FolderLook.Suspect(file: file, known: nil)) }
                 for (index, known) in known.enumerated() { compare(index == 0 ? file : nil, known, &look, &back) }
-            case .missing: for known in known { compare(nil, known, &look, &back) }
-            case .link: leave(path.text, FolderWalk.linkWords, known.first?.note)
-            case .other: leave(path.text, FolderWalk.otherWords, known.first?.note)
-            case .folder: continue
+            // A folder of this name is no file.
+            case .missing, .folder: for known in known { compare(nil, known, &look, &back) }
+            case .link, .other:
+                let words = kind == .link ? FolderWalk.linkWords : FolderWalk.otherWords
+                try leaveKnown(FolderWalk.Oddity(path: path.text, words: words, isOther: true))
+                for known in known { compare(nil, known, &look, &back) }
+            case .hidden(let words): try leaveKnown(FolderWalk.Oddity(path: path.text, words: words))
             }
         }
         try take(back)
@@ -118,11 +132,14 @@ extension FolderPass {
         touched.formUnion(back)
     }
 
-    /// The notes of which the place is taken by something that is no file.
-    private mutating func leaveKnown(at paths: [String]) throws {
+    /// Names what is no file, or cannot be looked into, and leaves the notes with files there or below: these may not be gone.
+    private mutating func leaveKnown(_ oddity: FolderWalk.Oddity) throws {
+        leave(oddity.path, oddity.words, nil)
         let tables = tables
-        let notes = try database.read { db in try paths.flatMap { try tables.known(at: $0, db) }.map(\.note) }
-        left.formUnion(notes)
+        let notes = try database.read { db in try tables.known(atOrBelow: oddity.path, db) }
+        left.formUnion(notes.map(\.note))
+        report.notesAgain.subtract(notes.map(\.note))
+        if oddity.isOther { displaced.formUnion(notes.map(\.note)) }
     }
 }
 
@@ -160,8 +177,7 @@ extension FolderPass {
             begun.formUnion(look.begun)
             let start = changes.count
             for suspect in look.suspects { try readHead(suspect, &changes, &keptBytes) }
-            // A file that says another's id may be that one, moved.
-            guard case .some = scope else { break }
+            // A file that says another's id may be that one, moved; even since its place was looked at.
             let tables = tables
             let ids = changes[start...].filter { $0.id != $0.known?.note }.compactMap(\.id)
             let paths = try database.read { db in try ids.compactMap { try tables.path(of: $0, db) } }.map { FolderPath($0) }
@@ -170,14 +186,16 @@ extension FolderPass {
             look = try self.look(at: more)
             seen.formUnion(more)
         }
-        let (claimed, nowhere) = Self.claimed(changes, gone.filter { !left.contains($0.note) })
+        let (claimed, nowhere) = Self.claimed(changes, gone.filter { !left.contains($0.note) || displaced.contains($0.note) })
+        // The files of these are elsewhere. Of others it is not known: they are left.
+        left.subtract(displaced.intersection(claimed.compactMap(\.note)))
         return (claimed.filter { !isToWait($0, begun) }, nowhere)
     }
 
-    /// Whether it cannot be said yet whose file it is: one with which something was begun may have been moved to it, or it is at the place of
-    /// another, and that may be the file that a program is writing elsewhere.
+    /// Whether it cannot be said yet whose file it is: one with which something was begun may have been moved to it, or one in the place of
+    /// which a program is writing another; or it is at the place of another, and that may be the file that a program is writing elsewhere.
     private mutating func isToWait(_ file: ChangedFile, _ begun: Set<UUID>) -> Bool {
-        if let id = file.id, begun.contains(id), file.note != id {
+        if let id = file.id, begun.contains(id) || written.contains(id), file.note != id {
             report.pathsAgain.insert(FolderPath(file.path))
             if let note = file.note { left.insert(note) }
             return true

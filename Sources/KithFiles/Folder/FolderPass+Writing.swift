@@ -139,7 +139,10 @@ extension FolderPass {
         while true {
             let path = number == 1 ? "\(base)\(stem).md" : "\(base)\(stem) (\(number)).md"
             number += 1
-            if ForeignFile.kind(place(path)) == .missing, try !database.read({ db in try tables.hasKey(FileName.key(path), db) }),
+            let kind = ForeignFile.kind(place(path))
+            // Neither is any other name there known to be free.
+            if case .hidden(let words) = kind { throw FilesError(.cannotCreate, words) }
+            if kind == .missing, try !database.read({ db in try tables.hasKey(FileName.key(path), db) }),
                 promised.insert(FileName.key(path)).inserted
             {
                 names[key] = number
@@ -159,6 +162,9 @@ extension FolderPass {
             guard ForeignFile.kind(place(made)) == .folder else {
                 throw FilesError(.cannotCreate, "Its folder \(made) cannot be made: something else has this name.")
             }
+        }
+        if let oddity = FolderWalk.oddity(above: "\(path)/\(FileName.untitled)", in: root) {
+            throw FilesError(.cannotCreate, "No file can be made in its folder \(oddity.path). \(oddity.words)")
         }
         return path[...]
     }
@@ -250,7 +256,12 @@ extension FolderPass {
         let bytes = isQuiet ? try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax) : nil
         let isSame = bytes.map { Self.hash($0) == record.hash } ?? (record.stamp == current)
         if isSame { readers?.watchAgain(record.note, at: path) }
-        guard isQuiet, isSame else { return try putOff(record) }
+        guard isQuiet, isSame else {
+            var record = record
+            // It says something else, perhaps with the time and the size that it had.
+            if bytes != nil { record.stamp = nil }
+            return try putOff(record)
+        }
         try options.step("exchange")
         options.beforeExchange(path)
         readers?.willReplace(record, by: aside)

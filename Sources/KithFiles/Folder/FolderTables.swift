@@ -144,6 +144,13 @@ struct FolderTables {
         return try Row.fetchAll(db, sql: sql, arguments: [folder, path]).compactMap(known)
     }
 
+    /// The same, and those in the folder of this path.
+    func known(atOrBelow path: String, _ db: Database) throws -> [KnownFile] {
+        // The character after the slash is the zero.
+        let sql = "SELECT \(Self.rowColumns) FROM local_folder_file WHERE folder = ? AND (path = ? OR path > ? AND path < ?)"
+        return try Row.fetchAll(db, sql: sql, arguments: [folder, path, "\(path)/", "\(path)0"]).compactMap(known)
+    }
+
     func path(of note: UUID, _ db: Database) throws -> String? {
         let sql = "SELECT path FROM local_folder_file WHERE folder = ? AND note = ?"
         return try String.fetchOne(db, sql: sql, arguments: [folder, note.data])

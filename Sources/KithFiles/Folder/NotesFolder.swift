@@ -102,6 +102,7 @@ package struct NotesFolder: Hashable, Sendable {
                 .cannotCreate, "The notes themselves are kept in \(own), so files in \(path) cannot be kept in step. Choose another."
             )
         }
+        if case .hidden(let words) = ForeignFile.kind(path) { throw FilesError(.cannotCreate, "\(path): \(words)") }
         let isMade = ForeignFile.kind(path) == .missing
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -109,6 +110,7 @@ package struct NotesFolder: Hashable, Sendable {
             throw FilesError(.cannotCreate, "The folder \(path) cannot be made. Check the folder above it and its permissions.")
         }
         let markFile = "\(path)/\(markName)"
+        if case .hidden(let words) = ForeignFile.kind(markFile) { throw FilesError(.cannotCreate, "\(markFile): \(words)") }
         guard ForeignFile.kind(markFile) == .missing else {
             throw FilesError(
                 .cannotCreate,

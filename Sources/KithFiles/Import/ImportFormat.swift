@@ -23,6 +23,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
         case .missing: throw FilesError(.notFound, "There is no file or folder \(path).")
         case .link: throw FilesError(.data, "\(path) is a symbolic link. Name what it leads to.")
         case .other: throw FilesError(.data, "\(path) is neither a file nor a folder.")
+        case .hidden(let words): throw FilesError(.inputOutput, "\(path): \(words)")
         case .folder:
             if JoplinFolder.isOne(path) { return .joplin }
             return KeepFolder.place(in: path) == nil ? .markdown : .keep

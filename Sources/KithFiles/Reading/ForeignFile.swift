@@ -26,11 +26,16 @@ enum ForeignFile {
         /// A pipe, a socket or a device.
         case other
         case missing
+        /// Something may be there, but the system does not say what: these are its words.
+        case hidden(String)
     }
 
     static func kind(_ path: String) -> Kind {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return .missing }
+        guard lstat(path, &status) == 0 else {
+            // Anything else, such as a folder that may not be entered or a disk that fails, does not say that nothing is there.
+            return errno == ENOENT || errno == ENOTDIR ? .missing : .hidden("It cannot be looked at (\(systemMessage())).")
+        }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file(FileStamp(status))
         case S_IFDIR: return .folder

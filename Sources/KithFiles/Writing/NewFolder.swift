@@ -36,6 +36,7 @@ enum NewFolder {
 
     /// The same with a file, which must not be there yet.
     static func makeFile<Result>(_ target: String, _ body: (String) throws -> Result) throws -> Result {
+        if case .hidden(let words) = ForeignFile.kind(target) { throw FilesError(.cannotCreate, "\(target): \(words)") }
         guard ForeignFile.kind(target) == .missing else {
             throw FilesError(.cannotCreate, "\(target) exists already, and was left as it is. Name a new file.")
         }
@@ -61,6 +62,7 @@ enum NewFolder {
     private static func requireFree(_ target: String) throws(FilesError) {
         switch ForeignFile.kind(target) {
         case .missing: return
+        case .hidden(let words): throw FilesError(.cannotCreate, "\(target): \(words)")
         case .folder where (try? FileManager.default.contentsOfDirectory(atPath: target))?.isEmpty == true: return
         default:
             throw FilesError(
