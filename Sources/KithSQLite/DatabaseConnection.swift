@@ -53,9 +53,6 @@ package final class DatabaseConnection {
         return statement
     }
 
-    /// The same, prepared anew each time.
-    package func newStatement(_ sql: String) throws(SQLiteError) -> PreparedStatement { try PreparedStatement(handle, sql) }
-
     /// The same for one of many texts: it is kept until others have taken its place, or for as long as the caller keeps it.
     package func passingStatement(_ sql: String) throws(SQLiteError) -> PreparedStatement {
         if let known = passingStatements[sql] {

@@ -17,9 +17,10 @@ package final class SchemaGuard: Sendable {
 
     /// What is looked up anew whenever the schema changes.
     package struct State: Sendable {
-        /// SQLite's counts of changes to the file's schema, and to that of the connection alone.
+        /// SQLite's count of changes to the file's schema.
         package var version: Int
-        var temporaryVersion: Int
+        /// What the schema of the connection alone is.
+        var temporary: [UInt8]
         /// By number of the table: whether anything may be written between the BEFORE and the AFTER trigger of an insertion.
         package var mayNest: [Bool] = []
         /// By number of the table: whether it has neither CHECK nor generated columns.
@@ -37,7 +38,7 @@ package final class SchemaGuard: Sendable {
         /// Changes whenever a rule does that may refuse a row.
         package var rulesHash: UInt64 = 0
 
-        package static let unknown = State(version: -1, temporaryVersion: -1)
+        package static let unknown = State(version: -1, temporary: [])
 
         /// `tables`, and all that triggers of the app may write when their rows change.
         package func reached(from tables: [String]) -> [String] {
@@ -74,10 +75,10 @@ package final class SchemaGuard: Sendable {
     /// - Returns: what the app's schema may do while rows are written.
     func checkWriter(_ connection: DatabaseConnection) throws -> State {
         let version = try soundVersion(connection)
-        let temporaryVersion = try Self.temporaryVersion(connection)
+        let temporary = try Self.temporary(connection)
         let state = known.withLock { $0 }
-        if state.version == version, state.temporaryVersion == temporaryVersion { return state }
-        let new = try look(connection, State(version: version, temporaryVersion: temporaryVersion))
+        if state.version == version, state.temporary == temporary { return state }
+        let new = try look(connection, State(version: version, temporary: temporary))
         known.withLock { $0 = new }
         return new
     }
@@ -240,10 +241,11 @@ package final class SchemaGuard: Sendable {
         return try pragma.step() ? pragma.int(0) : -1
     }
 
-    /// Prepared anew each time: `PRAGMA temp_store` closes the temporary database, and SQLite (seen with 3.40.1) crashes at a statement that
-    /// was prepared before.
-    private static func temporaryVersion(_ connection: DatabaseConnection) throws -> Int {
-        let pragma = try connection.newStatement("PRAGMA temp.schema_version")
-        return try pragma.step() ? pragma.int(0) : -1
+    /// All that the connection alone has. Not `PRAGMA temp.schema_version`: once `PRAGMA temp_store` has closed the temporary database, SQLite
+    /// (seen with 3.40.1) crashes at a statement of that which was prepared before.
+    private static func temporary(_ connection: DatabaseConnection) throws -> [UInt8] {
+        let select = try connection.statement("SELECT group_concat(type || name || tbl_name || sql) FROM sqlite_temp_master")
+        defer { select.reset() }
+        return try select.step() && !select.isNull(0) ? select.blob(0) : []
     }
 }
