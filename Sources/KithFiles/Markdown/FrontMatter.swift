@@ -19,8 +19,7 @@ struct FrontMatter {
     /// Bytes of a block. What is longer is text.
     static let bytesMax = 64 << 10
 
-    /// - Parameter needsKeys: whether a block of comments alone is none, but text.
-    init?(_ bytes: ArraySlice<UInt8>, needsKeys: Bool = true) {
+    init?(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
         let opening = Self.line(&rest)
         guard Self.isDelimiter(opening, "-") else { return nil }
@@ -35,7 +34,7 @@ struct FrontMatter {
             let line = Self.line(&rest)
             if Self.isDelimiter(line, "-") || Self.isDelimiter(line, ".") {
                 endPending()
-                guard entries.contains(where: { $0.key != nil || !needsKeys && $0.isRemark }) else { return nil }
+                guard entries.contains(where: { $0.key != nil }) else { return nil }
                 (self.opening, self.entries, closing, self.rest) = (opening, entries, line, rest)
                 return
             }
@@ -96,9 +95,6 @@ struct FrontMatter {
 }
 
 extension FrontMatter.Entry {
-    /// Whether it is or holds a comment, and nothing else.
-    var isRemark: Bool { key == nil && !remarks.isEmpty }
-
     /// The lines of what has no key that are comments.
     var remarks: [ArraySlice<UInt8>] {
         var (rest, lines) = (bytes, [ArraySlice<UInt8>]())

@@ -33,9 +33,9 @@ struct FrontMatterValues {
 
     /// A list, or words with commas or spaces between them.
     ///
-    /// - Parameter text: the lines of the entry: words behind a `#`, which YAML takes for a comment, are not understood.
+    /// - Parameter text: the lines of the entry. With a word such as `#home`, which YAML takes for a comment, they are not understood.
     func words(_ key: MarkdownNote.Key, in text: String) -> [String]? {
-        let hasRemark = text.contains("#")
+        let hasRemark = zip(text.utf8, text.utf8.dropFirst()).contains { $0 == UInt8(ascii: "#") && $1 > 0x20 }
         if let list = list(key) { return hasRemark && list.contains("") ? nil : list }
         guard let scalar = node(key)?.scalar else { return nil }
         let value = text.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespacesAndNewlines)

@@ -32,7 +32,7 @@ extension MarkdownNote {
 
     /// With the note's own keys in the block of front matter that the body begins with; `nil` if it begins with none.
     private func merged(into text: ArraySlice<UInt8>, _ mark: [UInt8]) -> [UInt8]? {
-        guard let block = FrontMatter(text, needsKeys: false) else { return nil }
+        guard let block = FrontMatter(text) else { return nil }
         let head = mark + block.opening + header(Self.lineEnd(of: block.opening), besides: Set(block.entries.compactMap(\.key)))
         return head + block.entries.flatMap(\.bytes) + block.closing + block.rest
     }

@@ -93,7 +93,7 @@ extension MarkdownNote {
                 others.append(entry)
             }
         }
-        // Without a key, comments alone are worth a block.
+        // Without a key, comments alone are worth a block. That is a text from then on, between two rules: what begins so may be one.
         let hasKeys = others.contains { $0.key != nil }
         let left = hasKeys ? others.flatMap(\.bytes) : others.flatMap(\.remarks).flatMap(\.self)
         // Another entry may mean what one of the note's own has named.
