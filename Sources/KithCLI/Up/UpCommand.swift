@@ -145,12 +145,13 @@ struct UpCommand: AsyncParsableCommand {
                 for await _ in signals { break }
             }
             let shown = Task {
-                var isReady = false
+                var told: String?
                 for await status in node.statuses {
                     display.show(status.inCommands)
-                    guard let notice, status.state != .stopped else { continue }
-                    if !isReady { notice.ready() }
-                    isReady = true
+                    // Not every change of the status is one of what it says.
+                    guard let notice, status.state != .stopped, status.sentence != told else { continue }
+                    if told == nil { notice.ready() }
+                    told = status.sentence
                     notice.status(status.sentence)
                 }
             }
