@@ -57,7 +57,7 @@ actor Network {
 
     /// Runs until no device is trusted any more, or the task is cancelled.
     func run() async throws {
-        let port = try await listen()
+        let port = try await node.listen(by: transport)
         node.board.listens(on: port)
         noteTrust()
         await withDiscardingTaskGroup { group in
@@ -78,21 +78,6 @@ actor Network {
         }
         node.board.listens(on: nil)
         node.board.mdns("not used", fails: false)
-    }
-
-    /// On the port that was used before, if there was one: peers may have noted it.
-    private func listen() async throws -> Int {
-        try await node.ports.choose { [node, transport] () async throws(NodeError) in
-            let earlier = node.lastPort.withLock { $0 }
-            let port: Int
-            if let earlier, let again = try? await transport.listen(on: earlier) {
-                port = again
-            } else {
-                port = try await transport.listen(on: node.configuration.port, preferring: NodeConfiguration.preferredPort)
-            }
-            node.lastPort.withLock { $0 = port }
-            return port
-        }
     }
 
     /// Returns when no device is trusted any more, or this one has another key.

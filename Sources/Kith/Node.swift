@@ -43,8 +43,7 @@ public final class Node: Sendable {
     let board: StatusBoard
     let happenings = EventBoard()
     let upkeep: Upkeep
-    /// Where the node listened last.
-    let lastPort = Mutex<Int?>(nil)
+    /// Where the node listens, or will.
     let ports = PortChoice()
     /// What the store proves to peers and believes of them; `nil` until the node runs.
     let proofs = Mutex<(any ProofBook)?>(nil)

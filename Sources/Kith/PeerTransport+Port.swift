@@ -1,5 +1,4 @@
 import KithTransport
-import Synchronization
 
 extension PeerTransport {
     /// Listens on `port`; without one on `preferred`, or else on any that is free.
@@ -31,33 +30,47 @@ extension Node {
     /// be told to the device that is to find it. Nothing is listened to because of this.
     /// - Throws: ``NodeError`` if a port that was asked for is taken.
     public func port() async throws(NodeError) -> Int {
-        try await ports.choose { () async throws(NodeError) in
-            if let known = self.board.current.port ?? self.lastPort.withLock({ $0 }) { return known }
-            let transport = try self.makeTransport(admission: { _ in nil })
+        try await ports.choose { [self] known throws(NodeError) in
+            if let known { return known }
+            let transport = try makeTransport(admission: { _ in nil })
             let port: Result<Int, NodeError>
             do throws(NodeError) {
-                port = .success(try await transport.listen(on: self.configuration.port, preferring: NodeConfiguration.preferredPort))
+                port = .success(try await transport.listen(on: configuration.port, preferring: NodeConfiguration.preferredPort))
             } catch {
                 port = .failure(error)
             }
             await transport.close()
-            let chosen = try port.get()
-            self.lastPort.withLock { $0 = chosen }
-            return chosen
+            return try port.get()
+        }
+    }
+
+    /// Listens on the port that was chosen before, if there was one: peers may have noted it.
+    func listen(by transport: any PeerTransport) async throws(NodeError) -> Int {
+        try await ports.choose { [configuration] known throws(NodeError) in
+            if let known, let again = try? await transport.listen(on: known) { return again }
+            return try await transport.listen(on: configuration.port, preferring: NodeConfiguration.preferredPort)
         }
     }
 }
 
-/// Lets a node's port be chosen by one after the other: who looks whether a port is free takes it for a moment.
+/// The port of a node, once it was chosen. One chooses after the other: who looks whether a port is free takes it for a moment.
 actor PortChoice {
+    private var port: Int?
     private var last: Task<Result<Int, NodeError>, Never>?
 
-    func choose(_ port: @escaping @Sendable () async throws(NodeError) -> Int) async throws(NodeError) -> Int {
-        let choice = Task { [last] () -> Result<Int, NodeError> in
+    /// - Parameter choice: gets the port that was chosen last.
+    func choose(_ choice: @escaping @Sendable (_ last: Int?) async throws(NodeError) -> Int) async throws(NodeError) -> Int {
+        let task = Task { [last] () -> Result<Int, NodeError> in
             _ = await last?.value
-            do throws(NodeError) { return .success(try await port()) } catch { return .failure(error) }
+            do throws(NodeError) {
+                let chosen = try await choice(port)
+                port = chosen
+                return .success(chosen)
+            } catch {
+                return .failure(error)
+            }
         }
-        last = choice
-        return try await choice.value.get()
+        last = task
+        return try await task.value.get()
     }
 }
