@@ -96,16 +96,24 @@ extension NotesStore {
     }
 
     /// Deletes these notes in one transaction; those that are gone already are left out.
-    public func delete(_ ids: [UUID]) throws(NotesError) { try delete(ids, isStep: true) }
+    ///
+    /// - Returns: how many were there.
+    @discardableResult
+    public func delete(_ ids: [UUID]) throws(NotesError) -> Int { try delete(ids, isStep: true) }
 
-    func delete(_ ids: [UUID], isStep: Bool) throws(NotesError) {
+    @discardableResult
+    func delete(_ ids: [UUID], isStep: Bool) throws(NotesError) -> Int {
         try NotesError.mapping {
             try database.write { db in
-                if isStep { try step("Delete", try titles(ids, db), db) }
+                let exists = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM note WHERE id = ?)")
+                let there = try Set(ids).filter { try Bool.fetchOne(exists, arguments: [Data($0.bytes)]) ?? false }
+                // Of what is gone already nothing is to be taken back.
+                if isStep, !there.isEmpty { try step("Delete", try titles(ids, db), db) }
                 for id in ids {
                     try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [Data(id.bytes)])
                     try Self.deleteAttachments(of: id, db)
                 }
+                return there.count
             }
         }
     }

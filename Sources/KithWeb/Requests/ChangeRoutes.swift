@@ -50,13 +50,7 @@ struct ChangeRoutes: Sendable {
         router.post("/api/notes/delete") { request, _ in
             let change = try await request.decode(ChosenNotes.self, limits)
             let ids = try change.checked
-            let count = try await DiskWork.run {
-                var seen: Set<UUID> = []
-                let there = try ids.filter { try seen.insert($0).inserted && notes.note($0) != nil }
-                // Of what is gone already nothing is to be taken back.
-                if !there.isEmpty { try notes.delete(there) }
-                return there.count
-            }
+            let count = try await DiskWork.run { try notes.delete(ids) }
             return try Response.json(["deleted": count])
         }
     }
