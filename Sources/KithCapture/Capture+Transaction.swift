@@ -25,14 +25,14 @@ extension Capture: TransactionFollower {
         try entry.checkSchema()
         if clock.machine.isCatalogInDoubt { try entry.enter() }
         try pending.store()
-        try tidySets()
+        try tidyValues()
         try storeJournal()
         clock.tell(.tableWillCommit)
     }
 
     /// Rows of an app with a rule that may end a transaction, or leave half a statement, stay as they were written: at this point nothing
     /// could be taken back.
-    private func tidySets() throws {
+    private func tidyValues() throws {
         if looseValues.rows.isEmpty { return }
         defer { looseValues.clear() }
         if entry.mayEndTransactions { return }
@@ -48,8 +48,8 @@ extension Capture: TransactionFollower {
         return ValueTidier(connection: ledger.connection, table: table, tracked: tracked, writesInPlace: entry.mayWriteInPlace(number))
     }
 
-    /// Sets that were found, or that a migration wrote, get the form in which peers show them.
-    package func tidySets(ofAll tables: [Int]) throws {
+    /// Sets and counters that were found, or that a migration wrote, get the form in which peers show them.
+    package func tidyValues(ofAll tables: [Int]) throws {
         if entry.mayEndTransactions { return }
         if !tables.isEmpty { try ledger.noteSilentChanges() }
         try connection.writing(as: .merge) {

@@ -1,6 +1,6 @@
 /// What the link reference definitions of a Markdown text may come to as HTML: each link by a label repeats what its definition says.
 struct LinkDefinitions {
-    /// Bytes that links may repeat. What says more is no text that somebody has written.
+    /// Bytes that links may repeat. No text that a person writes comes near it.
     static let repeatedBytesMax = 16 << 20
     /// Bytes of a label; what is longer is none for the parser, either.
     private static let labelBytesMax = 1_000

@@ -9,26 +9,12 @@ package enum MarkdownHTML {
     package static func html(_ markdown: String, hasPositions: Bool = false) -> String {
         var text = markdown
         // The parser has no limit of its own.
-        if text.withUTF8({ LinkDefinitions.repeatTooMuch(in: $0) }) { return plain(text) }
+        if text.withUTF8({ LinkDefinitions.repeatTooMuch(in: $0) }) { return "<pre>\(SitePage.escaped(text))</pre>\n" }
         let html = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { kith_markdown_html($0.baseAddress, $0.count, hasPositions ? 1 : 0) }
         }
         guard let html else { return "" }
         defer { kith_markdown_free(html) }
         return String(cString: html)
-    }
-
-    private static func plain(_ text: String) -> String {
-        var bytes = Array("<pre>".utf8)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "&"): bytes += Array("&amp;".utf8)
-            case UInt8(ascii: "<"): bytes += Array("&lt;".utf8)
-            case UInt8(ascii: ">"): bytes += Array("&gt;".utf8)
-            case UInt8(ascii: "\""): bytes += Array("&quot;".utf8)
-            default: bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes + Array("</pre>\n".utf8), as: UTF8.self)
     }
 }

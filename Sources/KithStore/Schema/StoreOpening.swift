@@ -153,7 +153,7 @@ struct StoreOpening {
         _ = try state.settledReferences()
         entry.schema = try SchemaGuard(ledger.catalog, connection)
         try entry.checkSchema()
-        try capture.tidySets(ofAll: found)
+        try capture.tidyValues(ofAll: found)
         // What opening a store has brought is in no journal: nobody wrote it.
         ledger.journal = declarations.journal(ledger.catalog)
         capture.processName = options.processName
