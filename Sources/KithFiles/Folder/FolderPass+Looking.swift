@@ -149,7 +149,7 @@ extension FolderPass {
 struct ChangedFile {
     let path: String
     /// What is known of the file that was there last.
-    let known: KnownFile?
+    var known: KnownFile?
     let hash: [UInt8]
     let stamp: FileStamp?
     let id: UUID?
@@ -179,6 +179,7 @@ extension FolderPass {
             for suspect in look.suspects { try readHead(suspect, &changes, &keptBytes) }
             // A file that says another's id may be that one, moved; even since its place was looked at.
             let tables = tables
+            for index in changes[start...].indices where changes[index].known == nil { changes[index].known = try takeBack(changes[index]) }
             let ids = changes[start...].filter { $0.id != $0.known?.note }.compactMap(\.id)
             let paths = try database.read { db in try ids.compactMap { try tables.path(of: $0, db) } }.map { FolderPath($0) }
             let more = Set(paths).subtracting(seen)

@@ -26,6 +26,7 @@ extension FolderPass {
             try forget(record.note)
             unlink(aside)
         case .remove where isThere: try finishRemoval(record)
+        case .takeBack where isThere: try putAsideBack(record)
         case .exchange: try recoverExchange(record, isThere)
         default: try giveUp(record)
         }

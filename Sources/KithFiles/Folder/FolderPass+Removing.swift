@@ -1,5 +1,6 @@
 import CFileFormats
 import Foundation
+import GRDB
 import Kith
 import KithNotes
 
@@ -23,24 +24,66 @@ extension FolderPass {
         try finishRemoval(record)
     }
 
+    /// A file that a program has saved under the name that Kith took away takes the place of the one under the new name, if that one says
+    /// what it said.
+    ///
+    /// - Returns: what the file was before that name was taken away, which the program has changed; `nil` for any other file.
+    mutating func takeBack(_ file: ChangedFile) throws -> KnownFile? {
+        let (tables, now) = (tables, options.nowMilliseconds())
+        guard let note = file.id, var record = try record(of: note), record.intent == nil,
+            let former = try database.read({ [record] db in try tables.former(of: record, at: file.path, now, db) }),
+            case .file(let stamp) = ForeignFile.kind(place(record.path)), isQuiet(place(record.path), stamp),
+            isUnchanged(record, at: place(record.path))
+        else { return nil }
+        record.intent = .takeBack
+        try save(record)
+        try options.step("former")
+        let aside = place(temporary(note))
+        guard kith_rename_new(place(record.path), aside) == 0 else {
+            record.intent = nil
+            try save(record)
+            return nil
+        }
+        try options.step("former aside")
+        guard isUnchanged(record, at: aside), !ForeignFile.isBeingWritten(aside) else {
+            try putAsideBack(record)
+            return nil
+        }
+        readers?.forget(note)
+        try save(former)
+        try options.step("taken back")
+        unlink(aside)
+        return KnownFile(former)
+    }
+
     /// The file was taken aside.
     mutating func finishRemoval(_ gone: FolderRecord) throws {
-        var record = gone
-        let aside = place(temporary(record.note))
-        let bytes = try? ForeignFile.read(aside, bytesMax: MarkdownNote.bytesMax)
-        if let bytes, Self.hash(bytes) == record.hash, !ForeignFile.isBeingWritten(aside) {
+        let (record, aside) = (gone, place(temporary(gone.note)))
+        if isUnchanged(record, at: aside), !ForeignFile.isBeingWritten(aside) {
             try forget(record.note)
             report.removed += 1
             try options.step("removed")
             unlink(aside)
         } else {
-            // An editor has saved: it goes back, and the note comes back with the next pass.
-            if kith_rename_new(aside, place(record.path)) != 0 {
-                _ = kith_rename_new(aside, place(try freePath(for: "\(record.title) (saved)", in: "")))
-            }
-            record.intent = nil
-            again(record)
-            try save(record)
+            // An editor has saved: the note comes back with the next pass.
+            try putAsideBack(record)
         }
+    }
+
+    /// A file that was taken aside goes back.
+    mutating func putAsideBack(_ taken: FolderRecord) throws {
+        var record = taken
+        let aside = place(temporary(record.note))
+        if kith_rename_new(aside, place(record.path)) != 0 {
+            _ = kith_rename_new(aside, place(try freePath(for: "\(record.title) (saved)", in: "")))
+        }
+        record.intent = nil
+        again(record)
+        try save(record)
+    }
+
+    /// Whether a file says what the note's file said.
+    private func isUnchanged(_ record: FolderRecord, at place: String) -> Bool {
+        (try? ForeignFile.read(place, bytesMax: MarkdownNote.bytesMax)).map { Self.hash($0) == record.hash } ?? false
     }
 }

@@ -210,8 +210,12 @@ extension FolderPass {
             }
             try options.step("renamed")
             synchronizeFolders(of: [record.path, path])
+            let (tables, basis, now) = (tables, readers?.basis(of: record) ?? record, options.nowMilliseconds())
             record.path = path
-            try save(record)
+            try database.write { [record] db in
+                try tables.saveFormer(old.path, of: basis, now, db)
+                try tables.save(record, db)
+            }
             report.written += 1
         }
         let (note, content) = try desired(whole, at: record.path)

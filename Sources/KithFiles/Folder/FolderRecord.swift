@@ -12,6 +12,8 @@ struct FolderRecord {
         case exchange = 2
         /// The file is taken away.
         case remove = 3
+        /// The file is taken away, because it was saved under a former name.
+        case takeBack = 4
     }
 
     /// From the folder.
@@ -71,6 +73,14 @@ struct KnownFile {
     let goneMilliseconds: Int64?
     /// Whether something was begun with it.
     let isBegun: Bool
+}
+
+extension KnownFile {
+    init(_ record: FolderRecord) {
+        self.init(
+            note: record.note, path: record.path, hash: record.hash, stamp: record.stamp, goneMilliseconds: record.goneMilliseconds,
+            isBegun: record.intent != nil)
+    }
 }
 
 /// A path in the folder, told from others byte by byte: a file system may hold names that differ in the form of their accents alone.

@@ -43,6 +43,18 @@ struct FolderTables {
                 CREATE INDEX IF NOT EXISTS local_folder_file_key ON local_folder_file (folder, key);
                 CREATE INDEX IF NOT EXISTS local_folder_file_gone ON local_folder_file (folder, gone) WHERE gone IS NOT NULL;
                 CREATE INDEX IF NOT EXISTS local_folder_file_intent ON local_folder_file (folder) WHERE intent IS NOT NULL;
+                CREATE TABLE IF NOT EXISTS local_folder_former (
+                    folder    INTEGER NOT NULL,
+                    note      BLOB NOT NULL,
+                    path      TEXT NOT NULL,
+                    since     INTEGER NOT NULL,
+                    title     TEXT NOT NULL,
+                    body      TEXT NOT NULL,
+                    color     INTEGER NOT NULL,
+                    tags      TEXT NOT NULL,
+                    links     TEXT NOT NULL,
+                    PRIMARY KEY (folder, note, path)
+                );
                 CREATE TABLE IF NOT EXISTS local_folder_left (
                     folder INTEGER NOT NULL,
                     path   TEXT NOT NULL,
@@ -67,7 +79,7 @@ struct FolderTables {
 
     /// Forgets all files, so that they are looked at as if they were new.
     func removeAll(_ db: Database) throws {
-        for table in ["local_folder_file", "local_folder_left", "local_folder_attachment"] {
+        for table in ["local_folder_file", "local_folder_former", "local_folder_left", "local_folder_attachment"] {
             try db.execute(sql: "DELETE FROM \(table) WHERE folder = ?", arguments: [folder])
         }
     }
@@ -109,7 +121,9 @@ struct FolderTables {
     }
 
     func remove(_ note: UUID, _ db: Database) throws {
-        try db.execute(sql: "DELETE FROM local_folder_file WHERE folder = ? AND note = ?", arguments: [folder, note.data])
+        for table in ["local_folder_file", "local_folder_former"] {
+            try db.execute(sql: "DELETE FROM \(table) WHERE folder = ? AND note = ?", arguments: [folder, note.data])
+        }
     }
 
     func count(_ db: Database) throws -> Int {

@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import KithNotes
+import KithStore
 import Synchronization
 import TestSupport
 import Testing
@@ -73,8 +75,8 @@ final class FolderHistory {
         // Nobody takes five seconds to write a file.
         for machine in machines where random.chance(30) || machine.writers.paths.count > 3 { finish(machine, 1) }
         // A note that was deleted and came back has another file, which says what Kith knows.
-        open?.removeAll { !FileManager.default.fileExists(atPath: $0.path) }
-        if open != nil, random.chance(25) { return try editLong(machine) }
+        try open?.removeAll { try !FileManager.default.fileExists(atPath: $0.path) && !hasFormerName($0) }
+        if open != nil, random.chance(25) { return try random.chance(20) ? saveFormer(machine) : editLong(machine) }
         switch random.below(100) {
         case 0..<8: try make(machine)
         case 8..<26: try save(machine)
@@ -159,6 +161,30 @@ final class FolderHistory {
             if let note, text.hasPrefix("---\nid: ") { open?.append(OpenFile(path: machine.path(name), note: note, text: text)) }
         }
     }
+
+    /// An editor saves what it has open under the name that Kith took away. Nobody else writes the file at the same time: then they are two.
+    private func saveFormer(_ machine: FolderMachine) throws {
+        finish(machine)
+        quieten(machine)
+        try machine.sync()
+        let index = open?.firstIndex { !FileManager.default.fileExists(atPath: $0.path) && $0.path.hasPrefix(machine.folder.path + "/") }
+        guard let index, var file = open?[index] else { return }
+        file.text = inserting(written(), into: file.text)
+        open?[index] = file
+        try machine.save(file.text, as: name(of: file, machine), with: random.pick(FolderMachine.Editor.allCases))
+        try machine.sync()
+    }
+
+    /// Whether Kith has taken away the name of a file that an editor has open.
+    private func hasFormerName(_ file: OpenFile) throws -> Bool {
+        guard let machine = machines.first(where: { file.path.hasPrefix($0.folder.path + "/") }) else { return false }
+        let (tables, now, path) = (FolderTables(folder: machine.folder.number), clock.milliseconds, name(of: file, machine))
+        return try machine.notes.store.database.read { db in
+            try tables.record(of: file.note, db).flatMap { try tables.former(of: $0, at: path, now, db) } != nil
+        }
+    }
+
+    private func name(of file: OpenFile, _ machine: FolderMachine) -> String { String(file.path.dropFirst(machine.folder.path.count + 1)) }
 
     /// Another program reads the file, or makes another one, and so Kith cannot know any more what an editor has.
     private func close(_ name: String, _ machine: FolderMachine) throws {
