@@ -252,6 +252,7 @@ package final class Capture {
             let isPair = kind != .register
             defer { if isPair { pair += 2 } else { register += 1 } }
             guard changed >> UInt64(index) & 1 == 1 else { continue }
+            if isPair, pair + 1 < pairs.count { try stored.findDefault(of: column, kind, showing: pairs[pair], stamp, connection) }
             switch kind {
             case .register:
                 var state = stored.register(column)

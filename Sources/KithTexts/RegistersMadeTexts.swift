@@ -28,12 +28,19 @@ package struct RegistersMadeTexts {
 
     /// Puts changes of texts in the place of writes of registers.
     ///
-    /// - Parameter shown: for a text column, what its register shows where the state does not say it.
+    /// - Parameters:
+    ///   - held: what is held of the row, if `state` is a part of it that a peer has sent.
+    ///   - shown: for a text column, what its register shows where the state does not say it.
     /// - Returns: writes that may have been seen by whoever edited the text since: see ``mark(_:in:table:id:_:)``.
-    package func carryOver(_ state: inout RowState, shown: (Int) -> ColumnValue? = { _ in nil }) -> [Mark] {
+    package func carryOver(_ state: inout RowState, beside held: RowState? = nil, shown: (Int) -> ColumnValue? = { _ in nil }) -> [Mark] {
         var marks: [Mark] = []
         for (registerColumn, textColumn) in pairs {
-            guard case .register(let register)? = state[registerColumn] else { continue }
+            guard case .register(var register)? = state[registerColumn] else { continue }
+            // A newer version has made a register of the text, and found there what stands in it.
+            if case .text(let text)? = held?[textColumn], text.isWritten, register.writes.contains(where: \.stamp.isAdopted) {
+                register.writes.removeAll(where: \.stamp.isAdopted)
+                if register.writes.isEmpty { continue }
+            }
             state[registerColumn] = nil
             if register.writes.isEmpty { continue }
             var text = TextState()
@@ -67,6 +74,17 @@ package struct RegistersMadeTexts {
             guard opened.document.version.contains(mark.dot) else { continue }
             text.present = (text.present + [mark.dot]).sorted()
             state[mark.column] = .text(text)
+        }
+    }
+}
+
+extension TextState {
+    /// Whether somebody has written the text, so that it is not just one that was found.
+    fileprivate var isWritten: Bool {
+        switch past {
+        case .none: false
+        case .one(let stamp): !stamp.isAdopted
+        case .kept: true
         }
     }
 }

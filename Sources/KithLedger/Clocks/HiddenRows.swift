@@ -124,6 +124,15 @@ package struct HiddenRows {
         return select
     }
 
+    /// The rows of a table that were deleted.
+    package func deleted(of table: Int) throws -> [RowID] {
+        let select = try connection.statement("SELECT id FROM kith_hidden WHERE tbl = ? AND reason = \(HiddenReason.deleted.rawValue)")
+        select.bind(1, table)
+        var rows: [RowID] = []
+        while try select.step() { rows.append(try select.rowID(0)) }
+        return rows
+    }
+
     /// The rows of a table that it could not show, or a rule of it did not let in, but for those that end every transaction.
     package func toBeTriedAgain(of table: Int) throws -> [RowID] {
         let select = try connection.statement(Self.triedAgainSQL)

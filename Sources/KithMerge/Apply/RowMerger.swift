@@ -83,7 +83,7 @@ package struct RowMerger {
             if held.isBare { part.cells.removeAll { $0.isCollectable } }
         }
         let carrying = RegistersMadeTexts(table)
-        let marks = carrying?.carryOver(&part) ?? []
+        let marks = carrying?.carryOver(&part, beside: held.state) ?? []
         // Of a column that was a register, the sender may hold that alone.
         let left = try TextCells(ledger).leaveCollected(
             &state, with: &part, isListed: isListed, isCut: isCut || carrying != nil, incomplete: incomplete,

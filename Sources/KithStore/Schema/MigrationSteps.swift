@@ -324,10 +324,26 @@ extension MigrationSteps {
         return true
     }
 
+    private static func droppedKey(_ table: Int) -> String { "dropped:\(table)" }
+
+    /// The columns of a table that steps have dropped since it was copied, by their numbers.
+    static func dropped(from table: Int, _ connection: DatabaseConnection) throws -> Set<Int> {
+        guard case .text(let bytes)? = try VectorRecords(connection: connection).meta(droppedKey(table)) else { return [] }
+        return Set(String(decoding: bytes, as: UTF8.self).split(separator: ",").compactMap { Int($0) })
+    }
+
+    static func noteDropped(_ column: Int, from table: Int, _ connection: DatabaseConnection) throws {
+        let columns = try dropped(from: table, connection).union([column]).sorted().map(String.init)
+        try VectorRecords(connection: connection).setMeta(droppedKey(table), .text(columns.joined(separator: ",")))
+    }
+
     /// Takes away the copies and the list of rows that steps have deleted.
     static func dropCopies(_ connection: DatabaseConnection) throws {
         for table in try names("type = 'table' AND name GLOB '\(beforePrefix)[0-9]*'", connection) + [goneTable] {
             try connection.execute("DROP TABLE \(quoted(table))")
+            if let number = Int(table.dropFirst(beforePrefix.count)) {
+                try VectorRecords(connection: connection).removeMeta(droppedKey(number))
+            }
         }
     }
 

@@ -7,42 +7,50 @@ import KithSync
 import KithTexts
 
 /// Brings to life, when a store is opened after a migration, what peers had sent of tables and columns that the app's schema did
-/// not know. Nothing of it is a write: no commit is made, and clocks stay as they are.
+/// not know. Nothing of it is a write: no commit is made, and clocks stay as they are. What stands in a new column is adopted.
 struct SchemaArrival {
     let ledger: RowLedger
     let clock: CommitClock
 
     private var records: VectorRecords { VectorRecords(connection: ledger.connection) }
 
-    /// The columns that the app's table has only now, though they were known.
+    /// The columns that the app's table has only now, or that synchronise only now: all of a table that was never tracked are not.
     ///
-    /// - Parameter columnsBefore: how many columns of the table were known, from here or from peers, before this opening.
-    func appeared(in table: CatalogTable, _ tracked: CatalogTable.Tracked, columnsBefore: Int) throws -> [Int] {
+    /// - Parameter dropped: those that a migration step has dropped, whether or not a later one has added some of the same name.
+    func new(in table: CatalogTable, _ tracked: CatalogTable.Tracked, dropped: Set<Int>) throws -> Set<Int> {
         guard let before = try schema(of: table).map(numbers(in:)) else { return [] }
-        return tracked.columns.filter { !before.contains($0) && $0 < columnsBefore }
+        return Set(tracked.columns).subtracting(before.subtracting(dropped))
     }
 
     /// - Parameters:
-    ///   - appeared: columns that the app's table has only now, though they were known.
+    ///   - new: the columns that the table has only now.
+    ///   - appeared: those of them that were known, from here or from peers, before this opening.
     ///   - shown: rows that show them already.
     ///   - steps: what migration steps have written.
+    /// - Returns: whether values were adopted.
     func take(
-        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], besides shown: Set<Int64>, _ steps: StepChanges?
-    ) throws {
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ new: Set<Int>, _ appeared: [Int], besides shown: Set<Int64>,
+        _ steps: StepChanges?
+    ) throws -> Bool {
         try noteNames(of: table, tracked)
         let columns = tracked.columns.map(String.init).joined(separator: ",")
-        let current = columns + ";" + tracked.references.map(\.signature).joined(separator: ",")
+        let policy = tracked.deletePolicy == .updateWins ? "" : ";\(tracked.deletePolicy)"
+        let current = columns + ";" + tracked.references.map(\.signature).joined(separator: ",") + policy
+        let dropped = steps?.dropped(from: table.number) ?? []
         var before: Set<Int>?
+        var isOtherPolicy = false
         if let schema = try schema(of: table) {
-            if schema == current {
+            if schema == current, dropped.isEmpty {
                 try steps?.noteChanges(in: table, tracked, showing: shown, tracked)
-                return
+                return false
             }
             before = numbers(in: schema)
+            let parts = schema.split(separator: ";", omittingEmptySubsequences: false)
+            isOtherPolicy = parts.count == 1 || (parts.count > 2 ? ";\(parts[2])" : "") != policy
         }
         try records.setMeta(name(of: table), .text(current))
-        let vanished = before?.subtracting(tracked.columns).sorted() ?? []
-        if steps?.hasCopied(table) != true { try refuseOtherKinds(vanished, of: table, tracked) }
+        let vanished = before?.subtracting(tracked.columns).union(dropped).sorted() ?? []
+        if steps?.hasCopy(of: table.number) != true { try refuseOtherKinds(vanished, of: table, tracked) }
         // Until it is revealed, what peers sent of a column stands in the clocks and not in the app's table: whatever is written anew
         // before must not take it for shown.
         ledger.catalog.tables[table.number].tracked = appeared.isEmpty ? tracked : tracked.without(appeared)
@@ -52,8 +60,9 @@ struct SchemaArrival {
         ledger.catalog.tables[table.number].tracked = tracked
         // A row that was hidden shows its columns at once, and must not be looked at again for what it does not show yet.
         if !appeared.isEmpty { try reveal(appeared, of: table, besides: shown) }
+        if isOtherPolicy { try settleDeletedRows(table) }
         try settleHiddenRows(table)
-        try steps?.noteNewColumns(of: table, tracked)
+        return try NewColumns(ledger: ledger, clock: clock).adopt(new, of: table, tracked)
     }
 
     /// A column of the same name and another kind is another column, of which no commit knows what the table shows. A register made a text
@@ -63,7 +72,8 @@ struct SchemaArrival {
             let before = table.columns[column].key
             let declared = tracked.columns.map { table.columns[$0].key }
             guard let now = declared.first(where: { $0.name == before.name && $0.kind != before.kind }),
-                before.kind != .register || now.kind != .text, try !rows(of: table, "LIMIT 1").isEmpty
+                before.kind != .register || now.kind != .text,
+                try !rows(of: table, "LIMIT 1").isEmpty || !HiddenRows(ledger.connection).deleted(of: table.number).isEmpty
             else { continue }
             throw StoreError(
                 .tableRejected,
@@ -114,6 +124,16 @@ struct SchemaArrival {
             try references.note(row)
         }
         try references.noteDependent(in: table.number)
+    }
+
+    /// Rows that were deleted and edited at once, of which another rule says now whether they are shown.
+    private func settleDeletedRows(_ table: CatalogTable) throws {
+        let merger = try RowMerger(ledger: ledger, clock: clock)
+        for (row, id) in try rows(of: table, "WHERE exceptions IS NOT NULL") {
+            guard let stored = try ledger.storedRow(table.number, row: row), !stored.exceptions.tombstones.isEmpty else { continue }
+            try merger.settle(table.number, id)
+        }
+        for id in try HiddenRows(ledger.connection).deleted(of: table.number) { try merger.settle(table.number, id) }
     }
 
     /// Rows that no table could show, or a rule of the table did not let in.

@@ -14,8 +14,9 @@ import KithTexts
 struct StepChanges {
     let ledger: RowLedger
     let capture: Capture
-    /// By number of the table: the numbers of the columns that were copied.
+    /// By number of the table: the numbers of the columns that were copied, but for those that were dropped since.
     private let copied: [Int: [Int]]
+    private let dropped: [Int: Set<Int>]
 
     private var connection: DatabaseConnection { ledger.connection }
 
@@ -25,17 +26,25 @@ struct StepChanges {
         self.capture = capture
         guard try MigrationSteps.stopNoting(ledger.connection) else { return nil }
         var copied: [Int: [Int]] = [:]
+        var dropped: [Int: Set<Int>] = [:]
         for table in ledger.catalog.tables {
             let columns = try ledger.connection.statement("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'")
             columns.bind(1, .text(MigrationSteps.before(table.number)))
+            let gone = try MigrationSteps.dropped(from: table.number, ledger.connection)
             var numbers: [Int] = []
             while try columns.step() { numbers += [Int(String(decoding: columns.blob(0).dropFirst(), as: UTF8.self))].compactMap { $0 } }
-            if !numbers.isEmpty { copied[table.number] = numbers }
+            if numbers.isEmpty { continue }
+            copied[table.number] = numbers.filter { !gone.contains($0) }
+            dropped[table.number] = gone
         }
-        self.copied = copied
+        (self.copied, self.dropped) = (copied, dropped)
     }
 
+    /// Whether migration steps have run on the table since it was opened last.
     func hasCopy(of table: Int) -> Bool { copied[table] != nil }
+
+    /// The columns of a table that a step has dropped, whether or not a later one has added some of the same name.
+    func dropped(from table: Int) -> Set<Int> { dropped[table] ?? [] }
 
     /// Takes the copies away.
     func finish() throws { try MigrationSteps.dropCopies(connection) }
@@ -108,46 +117,13 @@ struct StepChanges {
         }
     }
 
-    /// Whether migration steps have run on the table since it was opened last.
-    func hasCopied(_ table: CatalogTable) -> Bool { copied[table.number] != nil }
-
-    /// Notes what stands in columns that the table did not have.
-    func noteNewColumns(of table: CatalogTable, _ tracked: CatalogTable.Tracked) throws {
-        guard let copied = copied[table.number] else { return }
-        let places = tracked.columns.indices.filter { !copied.contains(tracked.columns[$0]) }
-        let written = try places.map { try isWritten($0, tracked) }
-        try eachRow(of: table, tracked, places, where: written) { row, id, values in
-            let found = values.map { Change(place: $0.place, old: nil, new: $0.new, isDefault: $0.isDefault) }
-            try note(found, table, tracked, row: row, id: id)
-        }
-    }
-
     private struct Change {
         /// Among the tracked columns.
         let place: Int
-        /// `nil` if the table did not have the column.
-        let old: ColumnValue?
+        let old: ColumnValue
         let new: ColumnValue
         /// Whether it shows what a cell shows that nobody has written.
         let isDefault: Bool
-    }
-
-    /// An expression for whether a cell shows something else than it does if nobody has written it.
-    private func isWritten(_ place: Int, _ tracked: CatalogTable.Tracked) throws -> String {
-        let select = try connection.statement(
-            """
-            SELECT dflt_value FROM pragma_table_xinfo(?) WHERE '"' || replace(name, '"', '""') || '"' = ?
-            """)
-        select.bind(1, .text(tracked.sqlName))
-        select.bind(2, .text(tracked.names[place]))
-        defer { select.reset() }
-        guard try select.step(), !select.isNull(0) else { return "n.\(tracked.names[place]) IS NOT NULL" }
-        var expression = String(decoding: select.blob(0), as: UTF8.self)
-        // A name stands for itself.
-        if (try? connection.passingStatement("SELECT (\(expression))")) == nil {
-            expression = "'" + expression.replacing("'", with: "''") + "'"
-        }
-        return "n.\(tracked.names[place]) COLLATE BINARY IS NOT (\(expression))"
     }
 
     private static let rowsMax = 500
@@ -157,10 +133,9 @@ struct StepChanges {
         _ body: (Int64, RowID, [Change]) throws -> Void
     ) throws {
         if places.isEmpty { return }
-        let copied = copied[table.number] ?? []
+        let defaults = ColumnDefaults(connection)
         let values = try places.map { place in
-            let column = tracked.columns[place]
-            return "\(copied.contains(column) ? "b.c\(column)" : "NULL"), n.\(tracked.names[place]), \(try isWritten(place, tracked))"
+            "b.c\(tracked.columns[place]), n.\(tracked.names[place]), \(try defaults.isWritten(place, of: tracked))"
         }
         let select = try connection.statement(
             """
@@ -201,7 +176,7 @@ struct StepChanges {
         }
         if stored.exceptions == before.exceptions { return }
         let key = RowKey(table: table.number, id: id)
-        for change in changes where change.old != nil && change.old != change.new {
+        for change in changes where change.old != change.new {
             try ReferenceRecords(connection: connection).stopWaiting(key, column: tracked.columns[change.place])
         }
         try noteReferences(of: key, tracked) { column in changes.first { tracked.columns[$0.place] == column }?.old }
@@ -218,10 +193,8 @@ struct StepChanges {
     private func cell(
         of stored: StoredRow, _ column: Int, _ kind: ColumnKind, _ change: Change, _ key: TextKey, _ stamp: Stamp
     ) throws -> Cell? {
-        let isAbsent = stored.exceptions[column].map(\.dots.isEmpty) ?? (column >= stored.baseColumns)
-        if isAbsent { return change.isDefault ? nil : try found(kind, change.new, stamp.adopted) }
-        // Peers have written to a column that the table has only now: that is shown.
-        guard let old = change.old else { return nil }
+        if stored.isAbsent(column) { return change.isDefault ? nil : try Cell(found: change.new, kind, stamp.adopted, connection) }
+        let old = change.old
         switch kind {
         case .register:
             var register = stored.register(column)
@@ -232,24 +205,13 @@ struct StepChanges {
             return set.set(to: try SetText.elements(of: change.new, connection), dot: stamp.dot) ? .set(set) : nil
         // Steps are refused that change these; but somebody may have written before the store was opened again.
         case .counter:
+            if change.new.integer == old.integer { return nil }
             var counter = stored.counter(column, value: old.integer)
             counter.count(change.new.integer &- old.integer, dot: stamp.dot)
             return .counter(counter)
         case .text:
             var text = stored.text(column, value: old)
             try capture.texts.save(change.new.utf8, in: &text, at: key, stamp)
-            text.text = nil
-            return .text(text)
-        }
-    }
-
-    private func found(_ kind: ColumnKind, _ value: ColumnValue, _ stamp: Stamp) throws -> Cell {
-        switch kind {
-        case .register: return .register(RegisterState(writes: [Write(stamp: stamp, value: value)]))
-        case .set: return .set(SetState(try SetText.elements(of: value, connection), stamp: stamp))
-        case .counter: return .counter(CounterState(value.integer, stamp: stamp))
-        case .text:
-            var text = TextState(value.utf8, stamp: stamp)
             text.text = nil
             return .text(text)
         }

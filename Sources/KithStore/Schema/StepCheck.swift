@@ -5,7 +5,8 @@ import KithSQLite
 import KithSync
 import KithTexts
 
-/// Refuses a migration step that changes a text or a counter: every device runs it, and what each of them types or counts adds up.
+/// Looks at a migration step when it has ended. Refuses one that changes a text or a counter: every device runs it, and what each of them
+/// types or counts adds up. Notes the columns that it has dropped: one of the same name that a later step adds is another.
 struct StepCheck {
     let connection: DatabaseConnection
     let tables: [TrackedTable]
@@ -29,11 +30,22 @@ struct StepCheck {
         for table in found {
             let copied = try names(of: MigrationSteps.before(table.number))
             let present = try names(of: table.name)
-            for (number, name) in table.columns where copied.names.contains("c\(number)") {
-                guard let (now, kind) = try merging(number, name, table.number, table.name, present.names), let key = present.key,
-                    try isChanged("c\(number)", now, table.number, quoted(table.name), quoted(key))
+            let declared = tables.first { $0.name == table.name }
+            let dropped = try MigrationSteps.dropped(from: table.number, connection)
+            for (number, name) in table.columns where copied.names.contains("c\(number)") && !dropped.contains(number) {
+                guard let (bytes, kind) = try CatalogStore(connection: connection).column(number, of: table.number) else { continue }
+                let first = String(decoding: bytes, as: UTF8.self)
+                let renamed = declared?.renamed.first { $0.value == first }?.key
+                guard let now = [renamed, name, first].compactMap({ $0 }).first(where: present.names.contains) else {
+                    // A later step may give a renamed column the name that is declared.
+                    if renamed == nil { try MigrationSteps.noteDropped(number, from: table.number, connection) }
+                    continue
+                }
+                let merging = [kind, declared?.kinds[now]].compactMap { $0 }.first { $0 == .text || $0 == .counter }
+                guard let merging, let key = present.key,
+                    try isChanged("c\(number)", now, merging, table.number, quoted(table.name), quoted(key))
                 else { continue }
-                throw StoreError(.valueRejected, Self.message(step, "\(table.name).\(now)", kind))
+                throw StoreError(.valueRejected, Self.message(step, "\(table.name).\(now)", merging))
             }
         }
     }
@@ -44,24 +56,16 @@ struct StepCheck {
             + "several times. Make it once, as an ordinary write on one device, or put the result into a new column."
     }
 
-    /// The name that a text or counter has by now, if the table still has it.
-    private func merging(
-        _ number: Int, _ name: String, _ table: Int, _ tableName: String, _ present: [String]
-    ) throws -> (name: String, kind: ColumnKind)? {
-        guard let (bytes, kind) = try CatalogStore(connection: connection).column(number, of: table) else { return nil }
-        let first = String(decoding: bytes, as: UTF8.self)
-        let declared = tables.first { $0.name == tableName }
-        let renamed = declared?.renamed.first { $0.value == first }?.key
-        guard let now = [renamed, name, first].compactMap({ $0 }).first(where: present.contains) else { return nil }
-        let kinds = [kind, declared?.kinds[now]].compactMap { $0 }
-        return kinds.first { $0 == .text || $0 == .counter }.map { (now, $0) }
-    }
-
-    private func isChanged(_ copy: String, _ name: String, _ table: Int, _ sqlName: String, _ key: String) throws -> Bool {
+    /// A counter that is NULL counts as 0, and to make a text that is NULL an empty one adds nothing that several devices could add.
+    private func isChanged(
+        _ copy: String, _ name: String, _ kind: ColumnKind, _ table: Int, _ sqlName: String, _ key: String
+    ) throws -> Bool {
+        let nothing = kind == .counter ? "0" : "''"
+        let (before, now) = ("coalesce(b.\(copy), \(nothing))", "coalesce(n.\(quoted(name)), \(nothing))")
         let select = try connection.statement(
             """
             SELECT 1 FROM \(MigrationSteps.before(table)) b JOIN \(sqlName) n ON n.\(key) = b.id
-            WHERE \(StepChanges.differ("b.\(copy)", "n.\(quoted(name))")) LIMIT 1
+            WHERE \(StepChanges.differ(before, now)) LIMIT 1
             """)
         defer { select.reset() }
         return try select.step()

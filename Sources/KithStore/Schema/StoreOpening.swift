@@ -136,13 +136,15 @@ struct StoreOpening {
                 try arrival.leave(table)
                 continue
             }
-            let appeared = try arrival.appeared(in: table, tracked, columnsBefore: columnsBefore[table.number] ?? 0)
+            let new = try arrival.new(in: table, tracked, dropped: steps?.dropped(from: table.number) ?? [])
+            let known = columnsBefore[table.number] ?? 0
+            let appeared = tracked.columns.filter { new.contains($0) && $0 < known }
             let (shown, adopts) = try track(table, tracked, appeared, ledger, clock, capture)
             let adoptsLost = try ClockRuns(connection).takeLostRows(of: table.number) && adoptRows(table, tracked, ledger, clock, capture)
             if adopts || adoptsLost || steps?.hasCopy(of: table.number) == true { found.append(table.number) }
             try connection.writing(as: .merge) {
-                if steps?.hasCopy(of: table.number) == true { try checkValues(table, tracked) }
-                try arrival.take(table, tracked, appeared, besides: shown, steps)
+                if steps?.hasCopy(of: table.number) == true || !new.isEmpty { try checkValues(table, tracked) }
+                if try arrival.take(table, tracked, new, appeared, besides: shown, steps) { found.append(table.number) }
             }
         }
         try steps?.finish()

@@ -32,7 +32,13 @@ extension StoreOpening {
         _ ledger: RowLedger, _ carrying: RegistersMadeTexts?
     ) throws -> Bool {
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
-        guard let stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return false }
+        guard var stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return false }
+        // A text that is NULL came without a change.
+        for column in appeared {
+            guard case .text(var text)? = stored.exceptions[column], text.text == nil, !text.touched.isEmpty else { continue }
+            text.text = []
+            stored.exceptions[column] = .text(text)
+        }
         var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
         state.reveal(appeared, of: stored)
         var marks: [RegistersMadeTexts.Mark] = []
