@@ -151,4 +151,25 @@ struct OpenSchemaTests {
         #expect(try notes.state(rowID(1))?.sequences("title") == [2])
         try notes.expectSound()
     }
+
+    @Test func `a program that leaves out a table takes its rows for lost neither alone nor beside a peer`() throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT); CREATE TABLE tab (id BLOB PRIMARY KEY NOT NULL, name TEXT)"
+        let both = [TrackedTable("note"), TrackedTable("tab")]
+        let (a, b) = (try App(sql, both, replica: 1), try App(sql, both, replica: 2))
+        for number: UInt64 in 1...40 { try a.execute("INSERT INTO tab VALUES (?, 'tab')", [key(number)]) }
+        try b.receive(from: a)
+        let digest = try #require(try a.store.digest())
+        #expect(try b.store.digest() == digest)
+        try a.migrate("SELECT 1", [TrackedTable("note")])
+        #expect(try a.store.digest() == nil)
+        let sessions = try SessionPair(a.store, b.store)
+        try sessions.wait(seconds: 200)
+        #expect(sessions.questionCount == 0)
+        try a.migrate("SELECT 1", both)
+        for app in [a, b] {
+            try app.expectSound()
+            #expect(try app.store.digest() == digest)
+            #expect(try app.text("SELECT name FROM tab").count == 40)
+        }
+    }
 }

@@ -37,7 +37,8 @@ extension SyncedDatabase {
     /// Reads at a vector: a comparison of stores that know different things means nothing.
     private func reading(at vector: VersionVector, _ body: (RowLedger) throws -> DigestResult) throws -> DigestResult {
         try read { ledger in
-            try VectorRecords(connection: ledger.connection).vector(ledger.catalog) == vector ? body(ledger) : .unavailable
+            try ledger.requireAllTables()
+            return try VectorRecords(connection: ledger.connection).vector(ledger.catalog) == vector ? body(ledger) : .unavailable
         }
     }
 
@@ -84,6 +85,7 @@ extension SyncedDatabase {
         let changed = try writeMerged { db, state -> [SlicePosition]? in
             kept = try keepProofs(state)
             defer { hasTextTurns = state.ledger.hasTextTurns }
+            try state.ledger.requireAllTables()
             let records = VectorRecords(connection: state.ledger.connection)
             let now = options.clock().milliseconds
             guard try isUnchanged(state.ledger, part.slice, ahead), try !WaitingRows(state.ledger).holdBack(nowMilliseconds: now) else {

@@ -25,9 +25,10 @@ extension SyncedDatabase {
     /// Brings the digest further up to date, in one short transaction, and reads it if it is complete.
     ///
     /// Costs time in proportion to what was written since the last call; a new store, or one of an earlier version, is read
-    /// once, a part with each call.
+    /// once, a part with each call. There is none while a tracked table is not declared: its rows are not seen, and are not gone.
     package func advanceDigest() throws -> DigestReading {
         try write { _, state in
+            if try state.ledger.undeclaredTable() != nil { return DigestReading(digest: nil, isBehind: false, tampered: []) }
             let digests = DigestLedger(ledger: state.ledger)
             let now = options.clock().milliseconds
             let digest = try digests.advance(rowsMax: Self.digestRowsMax, nowMilliseconds: now)
@@ -45,7 +46,7 @@ extension SyncedDatabase {
     ///
     /// Costs time in proportion to what was written, in short transactions, and nothing if nothing was.
     package func noteDigest() throws {
-        if try !read({ try DigestLedger(ledger: $0).isBehind() }) { return }
+        if try !read({ try $0.undeclaredTable() == nil && DigestLedger(ledger: $0).isBehind() }) { return }
         while try write({ _, state in
             let digests = DigestLedger(ledger: state.ledger)
             let now = options.clock().milliseconds
