@@ -120,4 +120,23 @@ struct LostStoreTests {
         #expect(again.identityDoubt == nil)
         again.close()
     }
+
+    @Test func `what is written while the file is gone, or another is in its place, is not said to be safe`() throws {
+        let store = try open()
+        try write(store)
+        let safe = try store.makeDurable()
+        let aside = folder.file("aside.sqlite")
+        for isReplaced in [false, true] {
+            try FileManager.default.moveItem(atPath: path, toPath: aside)
+            if isReplaced { try Data().write(to: URL(filePath: path)) }
+            let error = #expect(throws: StoreError.self) { _ = try store.makeDurable() }
+            #expect(
+                error?.code == .lost && error?.message.contains("was removed, moved or replaced") == true, "\(String(describing: error))")
+            if isReplaced { try remove() }
+            try FileManager.default.moveItem(atPath: aside, toPath: path)
+            #expect(try store.makeDurable() == safe)
+        }
+        store.close()
+        try store.database.close()
+    }
 }

@@ -41,6 +41,19 @@ final class StorePresence: Sendable {
         ahead = AheadMark(databasePath: file.path, isFirst: isFirst)
     }
 
+    /// Whether the file that is open is still found at its path.
+    ///
+    /// - Throws: ``StoreError`` with code `lost`.
+    func requireInPlace() throws {
+        if DatabaseFile(file.path)?.inode == file.inode { return }
+        throw StoreError(
+            .lost,
+            """
+            \(file.path) was removed, moved or replaced while it is open. What is written now is lost when this program ends: copy what you \
+            need, then end it and put the file back.
+            """)
+    }
+
     /// Why a database that claims to be a replica must become a new one.
     func doubt(_ claim: Sentinel.Claim) -> IdentityDoubt? {
         guard isFirst else { return nil }
