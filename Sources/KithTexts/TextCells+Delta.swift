@@ -10,7 +10,8 @@ extension TextCells {
         for index in part.cells.indices {
             guard case .text(var text) = part.cells[index].cell else { continue }
             let key = TextKey(table: table, id: id, column: part.cells[index].column)
-            text.changes = try changes(of: text, at: key, unknownTo: vector)
+            // A change that was put aside is no part of a text that has gone on without it, as no honest device lets it.
+            text.changes = try changes(of: text, at: key, unknownTo: vector).filter { $0.isRoot || text.touched.covers($0.stamp.dot) }
             text.past = .none
             text.text = nil
             text.forgetPasts()

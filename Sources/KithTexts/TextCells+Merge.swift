@@ -20,8 +20,10 @@ extension TextCells {
     package func settle(_ state: inout TextState, at key: TextKey) throws {
         guard state.adopted != nil else { return try settleDocument(&state, at: key) }
         if state.text == nil { state.text = [] }
+        // There may be many documents, and many changes.
+        let changes = Dictionary(grouping: state.changes, by: \.document)
         for number in state.adopted?.documents.map(\.number) ?? [] {
-            var part = state.part(number)
+            var part = state.part(number, changes[number] ?? [])
             let before = part
             try settleDocument(&part, at: key)
             if part != before { state.put(part) }

@@ -51,6 +51,7 @@ package struct RowMender {
         if held.state.cells.isEmpty { try TextArchive(ledger: ledger).forget(table: row.table, id: row.id, keepsPortions: hasTextsAhead) }
         try mendTexts(&state, held.state, row)
         if lost.isEmpty, state == held.state { return false }
+        try noteOwnTimes(held.state, mended)
         for value in lost {
             guard case .register(var register)? = state[value.column] else { continue }
             register.add(Write(stamp: try clock.stamp(ledger.catalog).stamp, value: value.value))
@@ -61,6 +62,21 @@ package struct RowMender {
         state.context = merger.vector.covers(mended.clock) ? VersionVector() : mended.clock
         try merger.save(state, table, row.id, held)
         return true
+    }
+
+    /// Notes which commits of this store a peer says another time of: what its rows say of them is no witness any more of what was written
+    /// here.
+    private func noteOwnTimes(_ before: RowState, _ after: RowState) throws {
+        let own = merger.own
+        var last: UInt64 = 0
+        for entry in before.cells {
+            guard case .register(let old) = entry.cell, case .register(let new)? = after[entry.column] else { continue }
+            for write in old.writes where write.stamp.dot.replica == own {
+                guard let mended = new.writes.first(where: { $0.stamp.dot == write.stamp.dot }) else { continue }
+                if mended.stamp.timestamp != write.stamp.timestamp { last = max(last, write.stamp.dot.sequence) }
+            }
+        }
+        if last > 0 { try DoubtedTimes(ledger).note(Dot(replica: own, sequence: last)) }
     }
 
     private func mendTexts(_ state: inout RowState, _ held: RowState, _ row: RowPart) throws {

@@ -62,7 +62,9 @@ extension SyncedDatabase {
     /// When a commit was made, as far as a row that still carries it can tell.
     private func timestamp(of dot: Dot) throws -> HybridTimestamp? {
         try read { ledger in
-            guard let number = ledger.catalog.replicas.ids.firstIndex(of: dot.replica) else { return nil }
+            guard let number = ledger.catalog.replicas.ids.firstIndex(of: dot.replica), try !DoubtedTimes(ledger).contains(dot) else {
+                return nil
+            }
             for candidate in try RowCandidates(ledger: ledger).carrying(dot, replica: number) {
                 guard let row = try RowCandidates(ledger: ledger).load(candidate) else { continue }
                 for entry in row.state.cells {
@@ -82,8 +84,10 @@ extension SyncedDatabase {
     /// - Parameter isResting: whether no commit is expected soon. Then the mark that others may know what the disk has not goes, if they know
     ///   nothing of the kind.
     /// - Returns: what cannot be lost: the vector before the `fsync`.
+    /// - Throws: ``StoreError``, with code `lost` if the database's file is not in its place any more.
     package func makeDurable(isResting: Bool = true) throws -> VersionVector {
         guard let presence else { return VersionVector() }
+        try presence.requireInPlace()
         defer { if isResting { presence.ahead.rest() } }
         // So that a copy of the disk can prove what is on it. What cannot be signed now is signed when it is sent.
         try? signAll()

@@ -17,8 +17,9 @@ extension RowState {
     /// - Returns: `nil` if the row counts on neither side (``digest(at:column:)``), or if nothing changes.
     package func mended(with other: RowState) -> (state: RowState, lost: [LostValue])? {
         guard counts || other.counts else { return nil }
-        var state = RowState(cells: cells, tombstones: [], context: context)
-        for entry in other.cells {
+        // A cell without a commit says nothing, whoever sends it.
+        var state = RowState(cells: cells.filter { !$0.cell.isEmpty }, tombstones: [], context: context)
+        for entry in other.cells where !entry.cell.isEmpty {
             state[entry.column] = state[entry.column]?.united(with: entry.cell) ?? entry.cell
         }
         let lost = cells.flatMap { entry in

@@ -154,8 +154,10 @@ extension TextState.Change {
 
 extension TextState {
     /// One document of the cell as a cell of its own, with its changes.
-    package func part(_ number: Int64) -> TextState {
-        var part = TextState(touched: touched, present: present, changes: changes.filter { $0.document == number })
+    ///
+    /// - Parameter own: its changes, if they were found already.
+    package func part(_ number: Int64, _ own: [Change]? = nil) -> TextState {
+        var part = TextState(touched: touched, present: present, changes: own ?? changes.filter { $0.document == number })
         part.document = number
         let isShown = number == document
         part.past = isShown ? past : adopted?[number]?.past ?? .none

@@ -87,7 +87,8 @@ package struct RowState: Hashable, Sendable {
     /// Merges a part of the row that another replica sent.
     ///
     /// - Parameters:
-    ///   - isWhole: whether the sender has no other cells than these. What it has not, and its vector covers, is gone.
+    ///   - isWhole: whether the sender has no other cells than these. What it has not, and its vector covers, is gone, if it has none, the row
+    ///     was deleted, or the part is listed: nothing else takes a cell away, and who says so without it lies.
     ///   - isListed: whether the part comes in a listing: then its sender may have collected an earlier life of the row.
     ///   - incomplete: columns of which the sender may lack cells all the same.
     ///   - vector: what the holder knows of its whole store; the row's own context is added to it.
@@ -97,7 +98,8 @@ package struct RowState: Hashable, Sendable {
         theirs: VersionVector
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
-        if isWhole { dropCells(besides: part, incomplete, theirs: theirs) }
+        let isDeleted = !part.tombstones.isEmpty || !tombstones.isEmpty && !isVisible(.updateWins)
+        if isWhole, isListed || isDeleted || part.cells.isEmpty { dropCells(besides: part, incomplete, theirs: theirs) }
         let merged = keep(
             tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
@@ -150,7 +152,7 @@ extension Cell {
     }
 
     /// Whether no commit lives here.
-    fileprivate var isEmpty: Bool {
+    var isEmpty: Bool {
         switch self {
         case .register(let state): state.writes.isEmpty
         case .set(let state): state.touched.isEmpty && state.adopters.isEmpty

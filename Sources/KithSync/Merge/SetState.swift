@@ -196,6 +196,8 @@ package struct SetState: Hashable, Sendable {
         touched = left(mine.touched, theirs.touched)
         adopters = left(mine.adopters, theirs.adopters)
         if adopters.isEmpty { adopted = [] }
+        // Who lies says that it knows a commit, and not what that added: an element stays with its commit.
+        for element in elements { for dot in element.dots { touched.insert(dot) } }
     }
 
     /// Each element once, sorted by their bytes.

@@ -170,7 +170,7 @@ package struct TextState: Hashable, Sendable {
             adopted = texts
         }
         touched.join(other.touched)
-        present = keep(present, knowing: mine, other.present, knowing: theirs, dot: { $0 })
+        present = keep(present, knowing: mine, other.present, knowing: theirs, dot: { $0 }).filter(touched.covers)
         let known = Set(changes.map(\.name))
         changes += other.changes.filter { !known.contains($0.name) }
         if leavesOut { changes.removeAll { $0.document != 0 && adopted?[$0.document] == nil } }

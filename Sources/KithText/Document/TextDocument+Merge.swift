@@ -38,7 +38,12 @@ extension TextDocument {
     /// - Throws: what `history` throws, or ``TextError``.
     package mutating func standIn(for restart: TextChange, history: some TextHistory) throws -> TextChange {
         let parents = try restart.parents.filter { try log.lastEvent(of: $0, from: history) != nil }
-        let length = parents.isEmpty ? 0 : try text(at: parents, history: history).count
+        var length = 0
+        do {
+            if !parents.isEmpty { length = try text(at: parents, history: history).count }
+        } catch TextError.parentsNotReduced, TextError.parentsNotSorted {
+            // No author makes such: it is refused where it is merged.
+        }
         return TextChange(
             dot: restart.dot, parents: parents, isRestart: true, operations: restart.operations.deletingFirst(length))
     }
