@@ -56,7 +56,10 @@ package final class OpenFile {
     /// When a file or folder was last changed, in nanoseconds since 1970 by the system's clock; `nil` if there is none.
     package static func modified(_ file: String) -> Int64? {
         var status = stat()
-        guard stat(file, &status) == 0 else { return nil }
+        return stat(file, &status) == 0 ? modified(status) : nil
+    }
+
+    private static func modified(_ status: stat) -> Int64 {
         #if canImport(Darwin)
         let time = status.st_mtimespec
         #else
@@ -72,6 +75,13 @@ package final class OpenFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileFailure.error("read", path) }
         return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+    }
+
+    /// What changes when the file is written: its size, and when it was last changed, in nanoseconds since 1970.
+    package func stamp() throws -> [Int64] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileFailure.error("read", path) }
+        return [Int64(status.st_size), Self.modified(status)]
     }
 
     /// Up to `count` bytes from `offset` on; fewer at the end of the file.

@@ -64,6 +64,27 @@ struct AttachmentTests {
 
     // MARK: Names
 
+    @Test func `what a peer sends leaves room on the disk for rows, and goes on when there is more`() throws {
+        let room = Mutex<Int64>(.max)
+        var options = TestStore.options()
+        options.freeBytes = { _ in room.withLock { $0 } }
+        let sender = try Self.store()
+        let folder = try TemporaryFolder()
+        let database = try DatabaseQueue(path: folder.file("room.sqlite"))
+        try database.write { try $0.execute(sql: Self.sql) }
+        let receiver = try SyncedDatabase(database, tables: Self.tables, options: options)
+        let content = Self.content(3 * AttachmentLimits.chunkBytes)
+        let id = try sender.store.attach(content)
+        #expect(try Self.transfer(id, from: sender.store, to: receiver, chunks: 1) == 1)
+        room.withLock { $0 = 64 << 20 }
+        let error = #expect(throws: StoreError.self) { try Self.transfer(id, from: sender.store, to: receiver) }
+        #expect(error?.code == .diskFull)
+        #expect(try receiver.incomingAttachment(id)?.chunksHeld == 1)
+        room.withLock { $0 = 65 << 20 }
+        #expect(try Self.transfer(id, from: sender.store, to: receiver) == 2)
+        #expect(try receiver.provenAttachment(id) != nil)
+    }
+
     @Test func `ids are what the document says, whatever the size`() throws {
         let notes = try Self.store()
         // SHA-256 of "kith attachment 1\n", the size as eight bytes, and the SHA-256 of each 256 KiB: made with Python's hashlib.

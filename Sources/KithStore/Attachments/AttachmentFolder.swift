@@ -27,27 +27,39 @@ import Darwin
 ///
 /// All that is known of an attachment is in these files and proved by its id, so that nothing has to be kept in step with them.
 struct AttachmentFolder: Sendable {
+    /// What a node leaves free on the disk, in bytes, so that attachments do not keep rows from being written.
+    static let reservedBytes: Int64 = 64 << 20
+
     let path: String
     let writeFile: FileWriting
+    private let freeBytes: @Sendable (String) -> Int64?
 
-    init(databasePath: String, writeFile: @escaping FileWriting = systemWrite) {
-        self.init(path: databasePath + "-kith-files", writeFile: writeFile)
+    init(databasePath: String) {
+        self.init(path: databasePath + "-kith-files", SyncedDatabase.Options())
     }
 
-    private init(path: String, writeFile: @escaping FileWriting) {
-        self.path = path
-        self.writeFile = writeFile
+    private init(path: String, _ options: SyncedDatabase.Options) {
+        (self.path, writeFile, freeBytes) = (path, options.writeFile, options.freeBytes)
     }
 
     /// Of the database in this file, or of one in memory; `nil` where there is none.
     init?(of databasePath: String?, _ options: SyncedDatabase.Options) {
         if let databasePath {
-            self.init(databasePath: databasePath, writeFile: options.writeFile)
+            self.init(path: databasePath + "-kith-files", options)
         } else if let folder = options.attachmentsFolder {
-            self.init(path: folder, writeFile: options.writeFile)
+            self.init(path: folder, options)
         } else {
             return nil
         }
+    }
+
+    /// - Throws: ``StoreError`` with code `diskFull` if so many bytes from a peer would take what is reserved.
+    func requireRoom(forBytes count: Int) throws {
+        guard let free = freeBytes(path), free < Self.reservedBytes + Int64(count) else { return }
+        throw StoreError(
+            .diskFull,
+            "The disk of the store has room for \(free >> 20) MiB; attachments are not fetched as long as it has less than \(Self.reservedBytes >> 20) MiB. Free some space."
+        )
     }
 
     func content(_ id: AttachmentID) -> String {

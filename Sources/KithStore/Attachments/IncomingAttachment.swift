@@ -41,6 +41,7 @@ package struct IncomingAttachment: Sendable {
         guard index == chunksHeld, let range = outline.range(ofChunk: index), outline.proves(bytes, chunk: index) else {
             throw StoreError(.sliceRejected, "Chunk \(index) of the attachment \(id) is not what its hash says; it was not kept.")
         }
+        try folder.requireRoom(forBytes: bytes.count)
         let file = try OpenFile(writing: folder.part(id))
         try file.write(bytes, at: range.lowerBound, by: folder.writeFile)
         chunksHeld += 1

@@ -24,8 +24,8 @@ extension SyncedDatabase {
     /// What is too large, or more than the disk has room for, is refused before anything is copied. The content is on the disk when this
     /// returns, whole or not at all. Equal content is kept once. Content that no row refers to
     /// is removed some time later.
-    /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file or has more
-    ///   bytes than an attachment may have (docs/attachments.md); `diskFull`, `readOnly`; `failed` for a database in memory without ``SyncedDatabase/Options/attachmentsFolder``.
+    /// - Throws: ``StoreError`` with code `notFound` if there is no such file; `valueRejected` if it is no regular file, is written
+    ///   meanwhile, or has more bytes than an attachment may have (docs/attachments.md); `diskFull`, `readOnly`; `failed` for a database in memory without ``SyncedDatabase/Options/attachmentsFolder``.
     public func attach(contentsOf url: URL) throws(StoreError) -> AttachmentID {
         try StoreError.typed {
             guard let source = try OpenFile(reading: url.path) else {
@@ -35,7 +35,14 @@ extension SyncedDatabase {
                 throw StoreError(.valueRejected, "\(url.path) is not a regular file. Only files can be attached.")
             }
             try checkAttachment(ofBytes: size)
-            return try attach { try source.read(at: $0, count: AttachmentLimits.chunkBytes) }
+            let before = try source.stamp()
+            return try attach { offset in
+                let chunk = try source.read(at: offset, count: AttachmentLimits.chunkBytes)
+                if chunk.count < AttachmentLimits.chunkBytes, try source.stamp() != before {
+                    throw StoreError(.valueRejected, "\(url.path) was written while it was read. It was not attached; try again.")
+                }
+                return chunk
+            }
         }
     }
 
