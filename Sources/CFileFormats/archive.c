@@ -43,6 +43,10 @@ int kith_archive_next(void *archive, const char **path, int *is_file) {
 
 long kith_archive_read(void *archive, void *buffer, long count) { return archive_read_data(archive, buffer, (size_t)count); }
 
+int kith_archive_is_plain_tar(void *archive) {
+    return (archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR && archive_filter_code(archive, 0) == ARCHIVE_FILTER_NONE;
+}
+
 const char *kith_archive_error(void *archive) { return archive_error_string(archive); }
 
 void kith_archive_close(void *archive) { archive_read_free(archive); }

@@ -30,11 +30,16 @@ struct NoteAttach: ParsableCommand {
     }
 
     func run() throws {
-        let attached = try options.withNotes { notes in
-            let note = try notes.find(note)
-            return try files.map { try notes.attach(URL(filePath: $0), to: note.id, name: name) }
+        var attached: [NoteAttachment] = []
+        // Those before one that cannot be attached stay attached, and are said.
+        let result = Result {
+            try options.withNotes { notes in
+                let note = try notes.find(note)
+                for file in files { attached.append(try notes.attach(URL(filePath: file), to: note.id, name: name)) }
+            }
         }
-        if options.json { return try Console.output.write(json: attached.map(AttachmentRecord.init)) }
-        for attachment in attached { try Console.output.writeLine("Attached \(PlainText.line(attachment.label)).") }
+        if options.json, !attached.isEmpty { try Console.output.write(json: attached.map(AttachmentRecord.init)) }
+        if !options.json { for attachment in attached { try Console.output.writeLine("Attached \(PlainText.line(attachment.label)).") } }
+        try result.get()
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kith
+import KithFiles
 import KithNotes
 
 struct NoteSave: ParsableCommand {
@@ -49,10 +50,10 @@ struct NoteSave: ParsableCommand {
             )
         }
         if output == "-" { return try write(file) }
-        let target = URL(filePath: output ?? attachment.fileName)
-        try copy(file, to: target)
+        let target = output ?? attachment.fileName
+        try Interruption.leavingNothing { try FileCopy.make(of: file.url, at: target) }
         if options.json { return try Console.output.write(json: AttachmentRecord(attachment)) }
-        try Console.output.writeLine("Saved \(PlainText.line(target.relativePath)).")
+        try Console.output.writeLine("Saved \(PlainText.line(target)).")
     }
 
     private func isDamaged(_ attachment: NoteAttachment, in notes: NotesStore) throws -> Bool {
@@ -65,19 +66,6 @@ struct NoteSave: ParsableCommand {
         defer { try? content.close() }
         while let chunk = try content.read(upToCount: 256 << 10), !chunk.isEmpty {
             try Console.output.write(bytes: [UInt8](chunk))
-        }
-    }
-
-    private func copy(_ file: AttachmentFile, to target: URL) throws {
-        do {
-            try FileManager.default.copyItem(at: file.url, to: target)
-            // The copy is the person's own, to be changed at will.
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: target.path)
-        } catch CocoaError.fileWriteFileExists {
-            throw CommandFailure(.cannotCreate, "\(target.relativePath) exists and was left as it is. Name another file with --output.")
-        } catch {
-            throw CommandFailure(
-                .cannotCreate, "\(target.relativePath) cannot be written. Check the folder, its permissions and the room on the disk.")
         }
     }
 }

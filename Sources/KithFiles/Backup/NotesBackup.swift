@@ -150,7 +150,8 @@ package enum NotesBackup {
     package static func restore(
         _ file: String, to place: URL, passphrase: () throws -> String, makingRoom makeRoom: (() throws -> Void)? = nil
     ) throws -> Report {
-        guard case .file(let stamp) = ForeignFile.kind(file) else { throw FilesError(.notFound, "There is no file \(file).") }
+        let file = ForeignFile.resolved(file)
+        let stamp = try ForeignFile.requireFile(file)
         guard makeRoom != nil || ForeignFile.kind(place.path) == .missing else {
             throw FilesError(
                 .cannotCreate,
@@ -171,7 +172,10 @@ package enum NotesBackup {
     }
 
     /// Whether a passphrase is needed.
-    package static func isSealed(_ file: String) -> Bool { SealedStream.isSealed(file) }
+    package static func isSealed(_ file: String) -> Bool {
+        let file = ForeignFile.resolved(file)
+        return ForeignFile.stamp(file) != nil && SealedStream.isSealed(file)
+    }
 
     private static func unpack(_ file: String, _ scratch: ScratchFolder, _ passphrase: () throws -> String) throws {
         // The files of a backup are as large as they are; what ends the unpacking is the room on the disk.

@@ -35,7 +35,7 @@ enum Archive {
 
     /// - Throws: ``FilesError`` with code `data` for an archive that is damaged or not to be trusted.
     static func unpack(_ path: String, into folder: String, limits: Limits = Limits()) throws(FilesError) {
-        guard case .file(let stamp) = ForeignFile.kind(path) else { throw FilesError(.notFound, "There is no file \(path).") }
+        let stamp = try ForeignFile.requireFile(path)
         let (product, overflow) = stamp.bytes.multipliedReportingOverflow(by: limits.factorMax)
         let bytesMax = max(limits.bytesMin, overflow ? .max : product)
         var left = bytesMax
@@ -53,9 +53,20 @@ enum Archive {
             if files > limits.filesMax { throw FilesError(.data, "\(path) has more than \(limits.filesMax) files. Nothing was imported.") }
             try write(reader, to: name, in: folder, of: path, &left)
         }
+        if reader.isPlainTar, try !endsWithZeros(path) {
+            throw FilesError(.data, "\(path) is damaged: its end is missing. Nothing was imported.")
+        }
         if limits.checksGzip, kith_gzip_is_damaged(path, bytesMax) == 1 {
             throw FilesError(.data, "\(path) is damaged: its checksum is another one. Nothing was imported.")
         }
+    }
+
+    /// A tar archive ends with two blocks of zeros, without which nobody can tell whether there was more.
+    private static func endsWithZeros(_ path: String) throws(FilesError) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path), let size = try? file.seekToEnd(), size >= 1_024,
+            (try? file.seek(toOffset: size - 1_024)) != nil, let end = try? file.read(upToCount: 1_024)
+        else { return false }
+        return end.allSatisfy { $0 == 0 }
     }
 
     private static func isSafe(_ name: String) -> Bool {
@@ -114,6 +125,9 @@ enum Archive {
             default: throw damage()
             }
         }
+
+        /// Whether what was read is a tar archive that is not compressed.
+        var isPlainTar: Bool { kith_archive_is_plain_tar(archive) == 1 }
 
         /// The next bytes of the entry; `nil` at its end.
         func read(_ count: Int) throws(FilesError) -> [UInt8]? {

@@ -48,6 +48,21 @@ enum ForeignFile {
         if case .file(let stamp) = kind(path) { stamp } else { nil }
     }
 
+    /// Where the links lead that a person has named; others are not followed.
+    static func resolved(_ path: String) -> String {
+        kind(path) == .link ? URL(filePath: path).resolvingSymlinksInPath().path : path
+    }
+
+    /// - Throws: ``FilesError`` with code `notFound` if there is nothing, or no regular file.
+    static func requireFile(_ path: String) throws(FilesError) -> FileStamp {
+        switch kind(path) {
+        case .file(let stamp): return stamp
+        case .missing: throw FilesError(.notFound, "There is no file \(path).")
+        case .hidden(let words): throw FilesError(.notFound, "\(path): \(words)")
+        case .folder, .link, .other: throw FilesError(.notFound, "\(path) is not a regular file.")
+        }
+    }
+
     /// All bytes of a regular file.
     ///
     /// - Throws: ``FilesError`` with code `notFound`; `data` if it is no regular file, or larger than `bytesMax`; `inputOutput`.
