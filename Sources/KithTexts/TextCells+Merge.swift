@@ -108,7 +108,8 @@ extension TextCells {
         var known: [Dot: TextState.Change] = [:]
         var changes: [TextChange] = []
         var resolution = Resolution()
-        for change in arriving where known.updateValue(change, forKey: change.stamp.dot) == nil {
+        for change in arriving where known[change.stamp.dot] == nil {
+            known[change.stamp.dot] = change
             do {
                 changes.append(try change.decoded)
             } catch {

@@ -143,4 +143,53 @@ struct HostileRecordTests {
         let head = Head(dot: dot, timestamp: try #require(time))
         #expect(try home.store.verifyIdentity(head).replica == summary.replica)
     }
+
+    @Test func `a row of home's own commit at another time, which home does not hold`() throws {
+        let summary = try home.store.summary()
+        let time = try #require(try time(of: 1, summary.replica))
+        let head = Head(dot: Dot(replica: summary.replica, sequence: 1), timestamp: time)
+        var slice = try home.store.delta(since: home.store.vector())
+        slice.since = VersionVector()
+        slice.tables = [TableSchema(name: Array("note".utf8), columns: [ColumnKey("title", .register)])]
+        let register = RegisterState(writes: [Write(stamp: stamp(head.dot), value: .text("lie"))])
+        slice.rows = [RowPart(table: 0, id: rowID(8), state: RowState(cells: [.init(column: 0, cell: .register(register))]), isCut: false)]
+        slice.position = slice.rows[0].position(in: slice.tables)
+        _ = try home.store.perform(.mend(DigestRange(), with: slice))
+        #expect(try home.store.verifyIdentity(head).replica == summary.replica)
+    }
+
+    private func time(of sequence: UInt64, _ replica: ReplicaID) throws -> HybridTimestamp? {
+        for row in try home.store.delta(since: VersionVector()).rows {
+            for entry in row.state.cells {
+                guard case .register(let register) = entry.cell else { continue }
+                let write = register.writes.first { $0.stamp.dot == Dot(replica: replica, sequence: sequence) }
+                if let write { return write.stamp.timestamp }
+            }
+        }
+        return nil
+    }
+
+    @Test func `a register without a write, which takes no value away`() throws {
+        let nothing = RowState(cells: [.init(column: 0, cell: .register(RegisterState()))])
+        try send(nothing, [ColumnKey("title", .register)], isCut: true, last: 1)
+        try expectSound()
+        #expect(try home.row(rowID(1))?["title"] as String? == "Tea")
+    }
+
+    @Test func `two changes of a text by one commit`() throws {
+        func change(_ sequence: UInt64, _ parents: [UInt64], _ text: String, restart: Int? = nil) -> TextState.Change {
+            var operations = TextOperations()
+            operations.insert(text, at: 0)
+            return TextState.Change(
+                stamp: stamp(Dot(replica: Self.mallory, sequence: sequence)),
+                parents: parents.map { Dot(replica: Self.mallory, sequence: $0) }, replacedScalars: restart,
+                steps: operations.encodedSteps, inserted: operations.encodedText)
+        }
+        let changes = [change(1, [], "hello"), change(2, [1], "x"), change(2, [], "y", restart: 1_000), change(3, [2], "z")]
+        let last = Dot(replica: Self.mallory, sequence: 3)
+        let text = TextState(touched: VersionVector([last]), present: [last], changes: changes)
+        try send(
+            RowState(cells: [.init(column: 0, cell: .text(text))]), [ColumnKey("body", .text)], isCut: false, last: 3, row: 9)
+        try expectSound()
+    }
 }

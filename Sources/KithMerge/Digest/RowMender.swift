@@ -64,16 +64,17 @@ package struct RowMender {
         return true
     }
 
-    /// Notes which commits of this store a peer says another time of: what its rows say of them is no witness any more of what was written
-    /// here.
+    /// Notes which commits of this store a peer says something new of: what its rows say of them is no witness any more of when they were
+    /// made here.
     private func noteOwnTimes(_ before: RowState, _ after: RowState) throws {
         let own = merger.own
         var last: UInt64 = 0
-        for entry in before.cells {
-            guard case .register(let old) = entry.cell, case .register(let new)? = after[entry.column] else { continue }
-            for write in old.writes where write.stamp.dot.replica == own {
-                guard let mended = new.writes.first(where: { $0.stamp.dot == write.stamp.dot }) else { continue }
-                if mended.stamp.timestamp != write.stamp.timestamp { last = max(last, write.stamp.dot.sequence) }
+        for entry in after.cells {
+            guard case .register(let new) = entry.cell else { continue }
+            var held: Set<Stamp> = []
+            if case .register(let old)? = before[entry.column] { held = Set(old.writes.map(\.stamp)) }
+            for write in new.writes where write.stamp.dot.replica == own && !held.contains(write.stamp) {
+                last = max(last, write.stamp.dot.sequence)
             }
         }
         if last > 0 { try DoubtedTimes(ledger).note(Dot(replica: own, sequence: last)) }

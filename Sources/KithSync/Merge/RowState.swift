@@ -124,6 +124,8 @@ package struct RowState: Hashable, Sendable {
                     cell = .set(set)
                 }
             }
+            // Nothing takes a cell away from a row that lives on.
+            if cell.isEmpty, !isListed, !isDeleted { cell = before }
             self[entry.column] = cell.isEmpty ? nil : cell
         }
         tombstones = merged
