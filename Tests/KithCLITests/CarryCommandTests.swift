@@ -74,6 +74,18 @@ struct CarryCommandTests {
         #expect(try titles(b).isEmpty)
     }
 
+    @Test func `a file of another household beside its own is nothing for a machine, and does not hide what is`() throws {
+        let (a, b, stranger) = (homes[0], homes[1], try CarriedHousehold(2).homes[0])
+        for home in [a, stranger] {
+            try home.kith("note", "add", "One")
+            #expect(try home.kith("carry", "out", stick.path).status == 0)
+        }
+        let own = try a.kith("carry", "in", stick.path)
+        #expect(own.status == 65 && own.error.contains("Nothing there is for this machine."), "\(lines(own))")
+        let taken = try b.kith("carry", "in", stick.path)
+        #expect(try taken.status == 0 && titles(b) == ["One"], "\(lines(taken))")
+    }
+
     @Test func `killed while it writes: the stick holds the file before or the new one, and no other`() throws {
         let (a, b) = (homes[0], homes[1])
         for index in 0..<10 { try a.kith("note", "add", "Note \(index)", "--body", String(repeating: "x", count: 80_000)) }

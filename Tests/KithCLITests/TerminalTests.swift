@@ -49,6 +49,13 @@ struct TerminalTests {
         #expect(piped.contains("6f6e651b5b33316d74776fc29b33326d7468726565"))
     }
 
+    @Test func `who waits for a check is told what goes on, and a pipe is not`() throws {
+        try home.kith("note", "add", "One")
+        let shown = try lines("verify").map(plain)
+        #expect(shown.first == "Reading the notes " && shown.last?.hasSuffix("deleted ones included.") == true, "\(shown)")
+        #expect(try home.kith("verify").error.isEmpty)
+    }
+
     @Test func `a conflict that arrives while a node runs rings the bell and leaves a line that says what to do`() async throws {
         let laptop = try KithHome()
         let note = try home.kith("note", "add", "Bread").lastLine

@@ -35,7 +35,7 @@ struct BackupTests {
     func whole(passphrase: String?) throws {
         let first = try filled()
         let report = try NotesBackup.write(first, to: folder.path("b"), passphrase: passphrase, logN: 10)
-        #expect(report.notes == 31 && report.attachments == 1 && report.missing == 0 && report.bytes > 0)
+        #expect(report.notes == 31 && report.attachments == 1 && report.missing.isEmpty && report.bytes > 0)
         let second = try restored("b", "second", passphrase: passphrase ?? "")
         #expect(try second.everything() == first.everything())
         let note = try #require(try second.titled("With a file"))
@@ -43,6 +43,32 @@ struct BackupTests {
         #expect(try second.provenFile(of: second.attachments(of: note.id)[0])?.sizeBytes == 500_000)
         #expect(try second.store.verify().isSound)
         #expect(SealedStream.isSealed(folder.path("b")) == (passphrase != nil))
+    }
+
+    @Test("what is not here is named, and a link that a person names is followed; what is no file is called that")
+    func lackingAndLinked() throws {
+        let first = try filled()
+        let note = try #require(try first.titled("With a file"))
+        let file = try #require(try first.provenFile(of: first.attachments(of: note.id)[0]))
+        try FileManager.default.removeItem(at: file.url)
+        let trashed = try first.add(title: "Thrown away")
+        let other = try #require(try first.provenFile(of: first.attach(URL(filePath: folder.write("a.txt", "damaged")), to: trashed.id)))
+        try first.delete([trashed.id])
+        chmod(other.url.path, 0o600)
+        try Data("changed".utf8).write(to: other.url)
+        let report = try NotesBackup.write(first, to: folder.path("b"), passphrase: "five words that fit together", logN: 10)
+        #expect(report.attachments == 0)
+        #expect(report.missing.map { [$0.note, $0.attachment] } == [["With a file", "photo.jpg"], ["Thrown away", "a.txt"]])
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "b")
+        #expect(NotesBackup.isSealed(folder.path("link")))
+        let second = try restored("link", "second", passphrase: "five words that fit together")
+        #expect(try second.list().count == 31)
+        mkfifo(folder.path("pipe"), 0o600)
+        #expect(!NotesBackup.isSealed(folder.path("pipe")))
+        for name in ["pipe", "first-store"] {
+            let error = #expect(throws: FilesError.self) { try restored(name, "third") }
+            #expect(error?.message.contains("not a regular file") == true, "\(String(describing: error))")
+        }
     }
 
     @Test("a restored store is a new replica and catches up, and what was deleted since stays deleted")

@@ -190,6 +190,38 @@ struct FolderAttachmentTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    @Test(
+        "a file is attached that a text links to with its accents in another form, and the one of the same form if both are there",
+        arguments: [("e\u{301}", "\u{E9}"), ("\u{E9}", "e\u{301}")])
+    func accents(here: String, there: String) throws {
+        try machine.save("See ![[\(there).png]].", as: "First.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        try put("other form", "\(here).png")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let first = try #require(try notes.titled("First"))
+        #expect(try names(of: first.id).count == 1 && text(of: first.id, "\(there).png") == "other form")
+        #expect(try notes.note(first.id)?.body.utf8.elementsEqual("See ![[\(there).png]].".utf8) == true)
+        #expect(try machine.sync().isQuiet)
+        try put("in a folder", "\(here)/b.png")
+        try machine.save("![](attachments/\(MarkdownLinks.encoded(there))/b.png)", as: "Second.md")
+        try put("same form", "\(there).png")
+        try machine.save("![](attachments/\(there).png)", as: "Third.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let (second, third) = (try #require(try notes.titled("Second")), try #require(try notes.titled("Third")))
+        #expect(try text(of: second.id, "b.png") == "in a folder" && text(of: third.id, "\(there).png") == "same form")
+        #expect(try names(of: first.id).count == 1 && text(of: first.id, "\(there).png") == "other form")
+        #expect(try machine.sync().isQuiet)
+        // Many at once, of which two are known and differ in their form alone.
+        for number in 0..<8 { try put("\(number)", "\(number).txt") }
+        try put("newer", "\(here).png")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try text(of: first.id, "\(there).png") == "newer" && text(of: third.id, "\(there).png") == "same form")
+    }
+
     @Test("links out of the folder, and to what is no file, attach nothing")
     func outside() throws {
         try place.write("secret.txt", "secret")

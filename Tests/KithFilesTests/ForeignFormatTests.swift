@@ -1,5 +1,6 @@
 import Foundation
 import KithNotes
+import KithStore
 import Testing
 
 @testable import KithFiles
@@ -166,6 +167,28 @@ struct ForeignFormatTests {
                 """, "\(recipe.body)")
     }
 
+    // MARK: Names
+
+    @Test("files of which the names are written in another form of accents than the links are found, and both forms if both are there")
+    func accents() throws {
+        let (composed, parts) = ("\u{E9}", "e\u{301}")
+        try folder.write("vault/\(parts).png", "parts")
+        try folder.write("vault/\(composed) dir/b.png", "in a folder")
+        try folder.write("vault/both/\(parts)2.png", "parts")
+        try folder.write("vault/both/\(composed)2.png", "composed")
+        try folder.write("vault/One.md", "![[\(composed).png]] ![](\(parts)%20dir/b.png)")
+        try folder.write("vault/Two.md", "![](both/\(parts)2.png) ![](both/\(composed)2.png)")
+        let report = try NoteImport.run(folder.path("vault"), into: notes)
+        #expect(report.added == 2 && report.leftOut == 0 && report.attachments == 4, "\(report)")
+        for note in try notes.list() {
+            let texts = try notes.attachments(of: note.id).map { file in
+                let content = try #require(try notes.provenFile(of: file))
+                return try String(contentsOf: content.url, encoding: .utf8)
+            }
+            #expect(texts.sorted() == (note.title == "One" ? ["in a folder", "parts"] : ["composed", "parts"]))
+        }
+    }
+
     // MARK: Damage
 
     @Test("an export that breaks off or is damaged imports nothing, and says so")
@@ -175,7 +198,11 @@ struct ForeignFormatTests {
         try shell("cd joplin-raw && tar cf ../a.jex * && cd .. && gzip -k a.jex")
         for name in ["sample.enex", "a.jex", "a.jex.gz"] {
             let bytes = try folder.bytes(name)
-            for part in [bytes.count / 4, bytes.count / 2, bytes.count * 3 / 4] where name != "a.jex" || part < 8_000 {
+            // Between two files of the archive, too.
+            let end = bytes.lastIndex { $0 != 0 } ?? 0
+            let places =
+                name == "a.jex" ? Array(stride(from: 512, to: end, by: 512)) : [bytes.count / 4, bytes.count / 2, bytes.count * 3 / 4]
+            for part in places {
                 let path = try folder.write("part-\(part)-\(name)", bytes[..<part])
                 #expect(throws: FilesError.self, "\(name) \(part)") { try NoteImport.run(path, into: notes) }
             }

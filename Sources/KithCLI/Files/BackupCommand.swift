@@ -17,7 +17,7 @@ struct BackupCommand: ParsableCommand {
               kith backup notes.kithbackup --passphrase
             """)
 
-    @Argument(help: "The file to make, which must not exist.", completion: .file())
+    @Argument(help: "The file to make, which must not exist.", completion: .file(), transform: GivenPath.read)
     var file: String
 
     @Flag(help: "Seal the file with a passphrase, which is asked for.")
@@ -29,7 +29,12 @@ struct BackupCommand: ParsableCommand {
         _ = try options.foldersWithFile(needingNotes: true)
         let secret = passphrase ? try Passphrase.read(isNew: true) : nil
         let report = try Interruption.leavingNothing {
-            try options.withNotes(needingNotes: true) { try NotesBackup.write($0, to: file, passphrase: secret) }
+            try options.withNotes(needingNotes: true) { notes in
+                let progress = ProgressLine()
+                progress.say("Writing the backup")
+                defer { progress.clear() }
+                return try NotesBackup.write(notes, to: file, passphrase: secret)
+            }
         }
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: passphrase)) }
         let files = report.attachments > 0 ? " with \(Count.text(report.attachments, "attachment"))" : ""
@@ -37,9 +42,7 @@ struct BackupCommand: ParsableCommand {
         let size = ByteText.text(report.bytes)
         try Console.output.writeLine(
             PlainText.line("Backed up \(Count.text(report.notes, "note"))\(files) to \(file) (\(size)\(sealed))."))
-        if report.missing > 0 {
-            try Console.error.writeLine("\(Count.text(report.missing, "attachment")) that are damaged here were left out.")
-        }
+        for missing in report.missing { try Console.error.writeLine(PlainText.line(missing.sentence)) }
     }
 }
 
@@ -48,11 +51,12 @@ struct BackupRecord: Encodable {
     let notes: Int
     let attachments: Int
     let missing: Int
+    let missingAttachments: [ExportReport.Missing]
     let bytes: Int64
     let isSealed: Bool
 
     init(_ report: NotesBackup.Report, isSealed: Bool) {
-        (notes, attachments, missing, bytes) = (report.notes, report.attachments, report.missing, report.bytes)
-        self.isSealed = isSealed
+        (notes, attachments, bytes) = (report.notes, report.attachments, report.bytes)
+        (missing, missingAttachments, self.isSealed) = (report.missing.count, report.missing, isSealed)
     }
 }

@@ -35,7 +35,7 @@ struct CarryOutCommand: ParsableCommand {
               kith carry out changes.kithcarry --all
             """)
 
-    @Argument(help: "The folder to write into, or a file whose name ends in .kithcarry.", completion: .file())
+    @Argument(help: "The folder to write into, or a file whose name ends in .kithcarry.", completion: .file(), transform: GivenPath.read)
     var place: String
 
     @Option(help: ArgumentHelp("Only what this machine lacks: its name, its id, or the beginning of the id.", valueName: "device"))
@@ -77,14 +77,14 @@ struct CarryInCommand: ParsableCommand {
         discussion: """
             Of a folder all files are read that `kith carry out` made, in whatever order they fit together. Nothing on the stick is \
             changed. Each file is read to its end and checked before anything of it is taken in. The exit status is 0 if no file was refused \
-            and none waits for another one, 65 if one was refused, and 75 if one waits.
+            and none waits for another one, 65 if one was refused or nothing of others is for this machine, and 75 if one waits.
 
             EXAMPLES
               kith carry in /media/stick
               kith carry in changes.kithcarry --json
             """)
 
-    @Argument(help: "The folder or file to read.", completion: .file())
+    @Argument(help: "The folder or file to read.", completion: .file(), transform: GivenPath.read)
     var place: String
 
     @OptionGroup var options: StoreOptions
@@ -105,7 +105,10 @@ struct CarryInCommand: ParsableCommand {
         if waiting > 0 {
             throw CommandFailure(.temporary, "\(Count.text(waiting, "file")) \(waiting == 1 ? "waits" : "wait") for what is not here yet.")
         }
-        if readings.allSatisfy({ $0.outcome == .notForUs }) { throw CommandFailure(.data, "Nothing there is for this machine.") }
+        let others = readings.filter { $0.outcome != .own }
+        if !others.isEmpty, others.allSatisfy({ $0.outcome == .notForUs }) {
+            throw CommandFailure(.data, "Nothing there is for this machine.")
+        }
     }
 
     private func show(_ reading: Carrier.Reading) throws {

@@ -23,7 +23,7 @@ struct ExportCommand: ParsableCommand {
         case markdown, lines, site
     }
 
-    @Argument(help: "The folder or file to make.", completion: .file())
+    @Argument(help: "The folder or file to make.", completion: .file(), transform: GivenPath.read)
     var path: String
 
     @Option(help: "What to write: markdown, lines or site. Without it, the name says it.")
@@ -50,10 +50,7 @@ struct ExportCommand: ParsableCommand {
         }
         progress.clear()
         if options.json { return try Console.output.write(json: Report(report)) }
-        for missing in report.missing {
-            let words = "The attachment \(missing.attachment) of \(missing.note) is not here, or damaged, and was left out."
-            try Console.error.writeLine(PlainText.line(words))
-        }
+        for missing in report.missing { try Console.error.writeLine(PlainText.line(missing.sentence)) }
         var parts = ["Wrote \(Count.text(report.notes, "note")) to \(path)"]
         if report.trashed > 0 { parts.append("\(report.trashed) of them from the trash") }
         if report.attachments > 0 { parts.append("with \(Count.text(report.attachments, "attachment"))") }
@@ -61,19 +58,13 @@ struct ExportCommand: ParsableCommand {
     }
 
     private struct Report: Encodable {
-        struct Missing: Encodable {
-            let note: String
-            let attachment: String
-        }
-
         let notes: Int
         let trashed: Int
         let attachments: Int
-        let missing: [Missing]
+        let missing: [ExportReport.Missing]
 
         init(_ report: ExportReport) {
-            (notes, trashed, attachments) = (report.notes, report.trashed, report.attachments)
-            missing = report.missing.map { Missing(note: $0.note, attachment: $0.attachment) }
+            (notes, trashed, attachments, missing) = (report.notes, report.trashed, report.attachments, report.missing)
         }
     }
 }

@@ -32,7 +32,7 @@ struct FolderAdd: ParsableCommand {
               kith folder add ~/Vault --folders-as-tags
             """)
 
-    @Argument(help: "The folder.", completion: .directory)
+    @Argument(help: "The folder.", completion: .directory, transform: GivenPath.read)
     var path: String
 
     @Option(help: "Only notes with this tag; new files get it.")
@@ -91,7 +91,7 @@ struct FolderSync: ParsableCommand {
               kith folder sync ~/Notes --delete
             """)
 
-    @Argument(help: "One of the folders; without it, all.", completion: .directory)
+    @Argument(help: "One of the folders; without it, all.", completion: .directory, transform: GivenPath.read)
     var path: String?
 
     @Flag(help: "Move the notes whose files are gone to the trash, however many.")
@@ -128,7 +128,7 @@ struct FolderRemove: ParsableCommand {
               kith folder remove ~/Notes
             """)
 
-    @Argument(help: "The folder.", completion: .directory)
+    @Argument(help: "The folder.", completion: .directory, transform: GivenPath.read)
     var path: String
 
     @OptionGroup var options: StoreOptions

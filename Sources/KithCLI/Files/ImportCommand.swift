@@ -21,7 +21,7 @@ struct ImportCommand: ParsableCommand {
               kith import notes.jsonl
             """)
 
-    @Argument(help: "The file or folder.", completion: .file())
+    @Argument(help: "The file or folder.", completion: .file(), transform: GivenPath.read)
     var path: String
 
     @Flag(help: "Say what would be imported, and import nothing.")

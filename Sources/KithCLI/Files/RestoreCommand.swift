@@ -5,6 +5,14 @@ import KithFiles
 import KithNotes
 import KithReport
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
@@ -19,7 +27,7 @@ struct RestoreCommand: ParsableCommand {
               kith restore old.kithbackup --store ~/old-notes/notes.sqlite
             """)
 
-    @Argument(help: "The backup.", completion: .file())
+    @Argument(help: "The backup.", completion: .file(), transform: GivenPath.read)
     var file: String
 
     @OptionGroup var options: StoreOptions
@@ -37,12 +45,34 @@ struct RestoreCommand: ParsableCommand {
                 }
                 aside = try SyncedDatabase.setAside(at: place.path, ending: RecoverCommand.ending)
             } : nil
-        let report = try Interruption.leavingNothing {
-            try NotesBackup.restore(file, to: place, passphrase: { try Passphrase.read(isNew: false) }, makingRoom: makeRoom)
-        }
+        let report = try restore(to: place, isSealed, makeRoom)
         if let empty = aside.last { try Console.error.writeLine(PlainText.line("The file without notes that was there is \(empty) now.")) }
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: isSealed)) }
         try Console.output.writeLine(PlainText.line(Self.sentence(report, place)))
+    }
+
+    /// A backup that is refused leaves no folder for notes where there was none.
+    private func restore(to place: URL, _ isSealed: Bool, _ makeRoom: (() throws -> Void)?) throws -> NotesBackup.Report {
+        let folder = place.deletingLastPathComponent().path
+        let isNew = !FileManager.default.fileExists(atPath: folder)
+        let progress = ProgressLine()
+        let words = "Reading the backup"
+        if !isSealed { progress.say(words) }
+        defer { progress.clear() }
+        func passphrase() throws -> String {
+            let passphrase = try Passphrase.read(isNew: false)
+            progress.say(words)
+            return passphrase
+        }
+        do {
+            return try Interruption.leavingNothing {
+                try NotesBackup.restore(file, to: place, passphrase: passphrase, makingRoom: makeRoom)
+            }
+        } catch {
+            // One that holds something stays.
+            if isNew { rmdir(folder) }
+            throw error
+        }
     }
 
     /// Whether a store is there in which nothing was ever written, here or elsewhere.

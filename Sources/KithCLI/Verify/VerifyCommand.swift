@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kith
 import KithNotes
+import KithReport
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,6 +27,9 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let (result, attachments, damaged) = try options.withNotes(needingNotes: true) { notes in
+            let progress = ProgressLine()
+            progress.say("Reading the notes")
+            defer { progress.clear() }
             if accept {
                 try notes.store.distrustDigest()
                 try notes.store.forgetMending()
@@ -34,6 +38,7 @@ struct VerifyCommand: ParsableCommand {
             // So that the next comparison with another machine looks at every row.
             if !result.isSound { try? notes.store.distrustDigest(result.changed) }
             let count = notes.store.attachmentsHere().count
+            if count > 0 { progress.say("Reading \(Count.text(count, "attachment"))") }
             var damaged: [AttachmentRecord] = []
             for id in try notes.store.verifyAttachments() {
                 let shown = try notes.attachments(withContent: id)

@@ -20,8 +20,8 @@ package enum NotesBackup {
     package struct Report: Hashable, Sendable {
         package var notes = 0
         package var attachments = 0
-        /// Attachments whose bytes are not here, or damaged.
-        package var missing = 0
+        /// Attachments of notes, those in the trash included, whose bytes are not here, or damaged.
+        package var missing: [ExportReport.Missing] = []
         /// Of the file.
         package var bytes: Int64 = 0
     }
@@ -121,14 +121,18 @@ package enum NotesBackup {
         try tar.add(headName, Array(JSONEncoder().encode(Head(notes: report.notes, attachments: contents.count))))
         var end = End()
         end.add(databaseName, try tar.add(databaseName, contentsOf: URL(filePath: database)))
+        var written: Set<AttachmentID> = []
         for id in contents {
-            guard let content = try notes.store.provenAttachment(id) else {
-                report.missing += 1
-                continue
-            }
+            guard let content = try notes.store.provenAttachment(id) else { continue }
             let name = "\(folderName)/\(id)"
             end.add(name, try tar.add(name, contentsOf: content.url))
             report.attachments += 1
+            written.insert(id)
+        }
+        try notes.forEachNote { note in
+            for attachment in note.attachments where !written.contains(attachment.content) {
+                report.missing.append(ExportReport.Missing(note: note.note.title, attachment: attachment.name))
+            }
         }
         try tar.add(endName, Array(JSONEncoder().encode(end)))
         try tar.finish()

@@ -46,6 +46,8 @@ extension FilesError {
             throw diskFull
         } catch let error as DatabaseError {
             throw FilesError(.inputOutput, "SQLite refused: \(error.message ?? "error \(error.extendedResultCode.rawValue)").")
+        } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
+            throw diskFull
         } catch let error as CocoaError {
             let path = error.filePath ?? error.url?.path ?? "A file"
             throw FilesError(.inputOutput, "\(path) could not be read or written (\(error.localizedDescription)).")

@@ -1,9 +1,12 @@
 /// What an export wrote.
 package struct ExportReport: Hashable, Sendable {
     /// An attachment that could not be written, since its bytes are not here.
-    package struct Missing: Hashable, Sendable {
+    package struct Missing: Hashable, Sendable, Encodable {
         package let note: String
         package let attachment: String
+
+        /// For people.
+        package var sentence: String { "The attachment \(attachment) of \(note) is not here, or damaged, and was left out." }
     }
 
     package internal(set) var notes = 0

@@ -121,8 +121,11 @@ extension FolderPass {
         return isAttachment(target) ? FolderPath(target) : nil
     }
 
-    /// - Parameter name: what it is called if it is not known yet.
-    private mutating func attach(_ target: String, as name: String, to note: UUID) throws {
+    /// - Parameters:
+    ///   - link: the path that the text says.
+    ///   - name: what it is called if it is not known yet.
+    private mutating func attach(_ link: String, as name: String, to note: UUID) throws {
+        let target = path(meantBy: link)
         guard case .file(let stamp) = ForeignFile.kind(place(target)) else { return }
         // It is looked at again when it is whole.
         guard isQuiet(place(target), stamp) else {
@@ -143,6 +146,21 @@ extension FolderPass {
         } catch let error as NotesError where ![.diskFull, .readOnly, .busy].contains(error.code) {
             leave(target, error.message, nil)
         }
+    }
+
+    /// The path as the file system has it, in which the accents may have another form than in the text. If files of both forms are there,
+    /// the one of the same form is meant.
+    private func path(meantBy link: String) -> String {
+        if link.utf8.allSatisfy({ $0 < 0x80 }) { return link }
+        var found = ""
+        for name in RelativePath.names(of: link) {
+            let folder = found.isEmpty ? "" : found + "/"
+            let isThere = ForeignFile.kind(place(folder + name)) != .missing
+            // Texts that differ in the form of their accents are equal.
+            let other = isThere ? nil : (try? FileManager.default.contentsOfDirectory(atPath: place(found)))?.first { $0 == name }
+            found = folder + (other ?? name)
+        }
+        return found
     }
 
     /// Detaches what a file's front matter named and names no more.
@@ -170,7 +188,7 @@ extension FolderPass {
         // Where nobody tells what has changed, all files are looked at every two seconds.
         let all = files.count > Self.singlyRead ? try database.read { db in try tables.attachments(db) } : nil
         for file in files {
-            let known = try all.map { $0[file.path] } ?? database.read { db in try tables.attachment(at: file.path, db) }
+            let known = try all.map { $0[FolderPath(file.path)] } ?? database.read { db in try tables.attachment(at: file.path, db) }
             if let known, known.stamp == file.stamp { continue }
             guard isQuiet(place(file.path), file.stamp) else {
                 report.pathsAgain.insert(FolderPath(file.path))
@@ -182,9 +200,12 @@ extension FolderPass {
 
     private mutating func findOwners(of file: FolderWalk.File) throws {
         let name = RelativePath.name(of: file.path)
+        // A text may have the accents in another form than the file system.
+        let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
+        let forms = isPlain ? [name] : [name, name.precomposedStringWithCanonicalMapping, name.decomposedStringWithCanonicalMapping]
         let tables = tables
         let owners = try database.read { db in
-            try tables.notes(containing: [name, MarkdownLinks.encoded(name)], db).compactMap { try tables.record(of: $0, db) }
+            try tables.notes(containing: forms.flatMap { [$0, MarkdownLinks.encoded($0)] }, db).compactMap { try tables.record(of: $0, db) }
         }
         for record in owners where !left.contains(record.note) {
             var content = FolderContent(MarkdownNote(body: record.body), title: record.title, body: record.body)

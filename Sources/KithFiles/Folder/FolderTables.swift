@@ -269,12 +269,12 @@ extension FolderTables {
     }
 
     /// All of them by path, in one reading.
-    func attachments(_ db: Database) throws -> [String: KnownAttachment] {
+    func attachments(_ db: Database) throws -> [FolderPath: KnownAttachment] {
         let sql = "SELECT path, content, name, stamp FROM local_folder_attachment WHERE folder = ?"
-        var known: [String: KnownAttachment] = [:]
+        var known: [FolderPath: KnownAttachment] = [:]
         let rows = try Row.fetchCursor(db, sql: sql, arguments: [folder])
         while let row = try rows.next() {
-            known[row[0]] = KnownAttachment(content: row[1], name: row[2], stamp: (row[3] as String?).flatMap { FileStamp($0) })
+            known[FolderPath(row[0])] = KnownAttachment(content: row[1], name: row[2], stamp: (row[3] as String?).flatMap { FileStamp($0) })
         }
         return known
     }

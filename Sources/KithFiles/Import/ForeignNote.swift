@@ -73,6 +73,10 @@ extension ForeignNote {
             fitting = Array(fitting.prefix(tagsMax))
         }
         tags = fitting
+        if attachments.count > NoteLimits.attachmentsMax {
+            changes.append("Of its \(attachments.count) attachments, \(NoteLimits.attachmentsMax) were kept.")
+            attachments = Array(attachments.prefix(NoteLimits.attachmentsMax))
+        }
         return changes
     }
 

@@ -17,7 +17,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
 
     /// The format of what is at `path`.
     ///
-    /// - Throws: ``FilesError`` with code `notFound`, or `data` if it is nothing that can be imported.
+    /// - Throws: ``FilesError`` with code `notFound`; `inputOutput` if it may not be read; `data` if it is nothing that can be imported.
     static func recognise(_ path: String) throws(FilesError) -> ImportFormat {
         switch ForeignFile.kind(path) {
         case .missing: throw FilesError(.notFound, "There is no file or folder \(path).")
@@ -27,7 +27,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
         case .folder:
             if JoplinFolder.isOne(path) { return .joplin }
             return KeepFolder.place(in: path) == nil ? .markdown : .keep
-        case .file: break
+        case .file: _ = try ForeignFile.requireFile(path)
         }
         if MarkdownFolder.isNote(path) { return .markdown }
         if JSONLinesFile.isOne(path) { return .lines }

@@ -43,9 +43,9 @@ struct KeepFolder {
     private let root: String
     private let walk: FolderWalk
     private var register = NameRegister()
-    private var names: [String: String] = [:]
+    private var names: [FolderPath: String] = [:]
     /// The only note that is read; `nil` for all.
-    private var only: String?
+    private var only: FolderPath?
 
     private static let bytesMax = 16 << 20
 
@@ -58,7 +58,7 @@ struct KeepFolder {
     init(file: String) throws(FilesError) {
         let url = URL(filePath: file)
         try self.init(url.deletingLastPathComponent().path)
-        only = url.lastPathComponent
+        only = FolderPath(ForeignPaths(walk.files.map(\.path)).file(at: url.lastPathComponent) ?? url.lastPathComponent)
     }
 
     /// Whether a file is a note of Keep.
@@ -85,8 +85,8 @@ struct KeepFolder {
 
     mutating func read(into importer: NoteImport) throws {
         for oddity in walk.oddities where only == nil { importer.report.remark(oddity.path, oddity.words) }
-        let paths = Set(walk.files.map(\.path))
-        for file in walk.files where only.map({ $0 == file.path }) ?? true {
+        let paths = ForeignPaths(walk.files.map(\.path))
+        for file in walk.files where only.map({ $0 == FolderPath(file.path) }) ?? true {
             do {
                 let (stem, ending) = FileName.parts(file.path)
                 if ending == "json" {
@@ -96,7 +96,7 @@ struct KeepFolder {
                         continue
                     }
                     try importer.add(note(keep, file.path, paths, importer))
-                } else if ending == "html", !paths.contains("\(stem).json") {
+                } else if ending == "html", paths.file(at: "\(stem).json") == nil {
                     try importer.add(HTMLNote.note(root, file.path))
                 }
             } catch let error as FilesError {
@@ -105,7 +105,7 @@ struct KeepFolder {
         }
     }
 
-    private mutating func note(_ keep: Keep, _ path: String, _ paths: Set<String>, _ importer: NoteImport) -> ForeignNote {
+    private mutating func note(_ keep: Keep, _ path: String, _ paths: ForeignPaths, _ importer: NoteImport) -> ForeignNote {
         var note = ForeignNote(origin: path, title: keep.title ?? "", body: Self.text(keep))
         note.tags = (keep.labels ?? []).compactMap(\.name)
         note.isPinned = keep.isPinned ?? false
@@ -119,8 +119,8 @@ struct KeepFolder {
                 importer.report.remark(path, "Its attachment \u{201C}\(name.prefix(80))\u{201D} is not in the export.", isLeftOut: false)
                 continue
             }
-            let attached = names[file] ?? register.takeFree(FileName.name(for: file))
-            names[file] = attached
+            let attached = names[FolderPath(file)] ?? register.takeFree(FileName.name(for: file))
+            names[FolderPath(file)] = attached
             note.attachments.append(ForeignNote.Attachment(name: attached, source: .file(path: "\(root)/\(file)")))
             note.body += "\(note.body.isEmpty ? "" : "\n\n")![](\(MarkdownLinks.encoded("\(MarkdownExport.attachmentFolder)/\(attached)")))"
         }
@@ -154,9 +154,9 @@ struct KeepFolder {
     }
 
     /// The file that is meant: Takeout names some pictures `.jpeg` that are called `.jpg`.
-    private static func file(_ name: String, _ folder: Substring, _ paths: Set<String>) -> String? {
+    private static func file(_ name: String, _ folder: Substring, _ paths: ForeignPaths) -> String? {
         let (stem, ending) = FileName.parts(name)
         let others = ending == "jpeg" ? ["\(stem).jpg"] : ending == "jpg" ? ["\(stem).jpeg"] : []
-        return ([name] + others).lazy.compactMap { RelativePath.resolved($0, in: folder) }.first { paths.contains($0) }
+        return ([name] + others).lazy.compactMap { RelativePath.resolved($0, in: folder).flatMap(paths.file(at:)) }.first
     }
 }

@@ -5,18 +5,16 @@ import KithNotes
 struct MarkdownFolder {
     let root: String
     private let walk: FolderWalk
-    /// The files by path, and by name for links in the form of a wiki.
-    private let paths: Set<String>
-    private let byName: [String: [String]]
+    private let paths: ForeignPaths
     private let isVault: Bool
     /// Whether it is an export of Joplin as Markdown.
     private let isJoplin: Bool
     /// How each file is called as an attachment: links in notes name it so.
-    private var names: [String: String] = [:]
+    private var names: [FolderPath: String] = [:]
     private var register = NameRegister()
-    private var used: Set<String> = []
+    private var used: Set<FolderPath> = []
     /// The only note that is read; `nil` for all.
-    private var only: String?
+    private var only: FolderPath?
 
     static let noteEndings: Set<String> = ["md", "markdown", "txt", "html", "htm"]
     static let trashFolder = ".trash"
@@ -25,8 +23,7 @@ struct MarkdownFolder {
     init(_ root: String) throws(FilesError) {
         self.root = root
         walk = try FolderWalk(root) { $0.hasPrefix(".") && $0 != Self.trashFolder }
-        paths = Set(walk.files.map(\.path))
-        byName = Dictionary(grouping: walk.files.map(\.path), by: RelativePath.name)
+        paths = ForeignPaths(walk.files.map(\.path))
         isJoplin = ForeignFile.kind(root + "/_resources") == .folder
         isVault = ForeignFile.kind(root + "/.obsidian") == .folder
     }
@@ -37,16 +34,16 @@ struct MarkdownFolder {
     init(file: String) throws(FilesError) {
         let url = URL(filePath: file)
         try self.init(url.deletingLastPathComponent().path)
-        only = url.lastPathComponent
+        only = FolderPath(paths.file(at: url.lastPathComponent) ?? url.lastPathComponent)
     }
 
     /// Hands every note to `importer`.
     mutating func read(into importer: NoteImport) throws {
         if only == nil { for oddity in walk.oddities { importer.report.remark(oddity.path, oddity.words) } }
         // What lies among the attachments is a note only if it is no attachment, which the other notes say.
-        let candidates = walk.files.filter { file in only.map { $0 == file.path } ?? Self.isNote(file.path) }
+        let candidates = walk.files.filter { file in only.map { $0 == FolderPath(file.path) } ?? Self.isNote(file.path) }
         let isAttachment = { (file: FolderWalk.File) in file.path.hasPrefix(MarkdownExport.attachmentFolder + "/") }
-        for file in candidates.filter({ !isAttachment($0) }) + candidates.filter(isAttachment) where !used.contains(file.path) {
+        for file in candidates.filter({ !isAttachment($0) }) + candidates.filter(isAttachment) where !used.contains(FolderPath(file.path)) {
             do {
                 try importer.add(try note(file, importer))
             } catch let error as FilesError {
@@ -60,7 +57,7 @@ struct MarkdownFolder {
     private static let leftNamed = 5
 
     private func remarkLeftFiles(_ importer: NoteImport) {
-        let left = walk.files.map(\.path).filter { !Self.isNote($0) && !used.contains($0) }
+        let left = walk.files.map(\.path).filter { !Self.isNote($0) && !used.contains(FolderPath($0)) }
         if left.isEmpty { return }
         let files =
             left.count == 1
@@ -121,27 +118,28 @@ struct MarkdownFolder {
     /// The files that the front matter names.
     private mutating func takeAttachments(of parsed: MarkdownNote, _ note: inout ForeignNote, _ importer: NoteImport) throws {
         for attachment in parsed.attachments {
-            guard let path = RelativePath.resolved(attachment.path, in: RelativePath.folder(of: note.origin)), paths.contains(path) else {
+            let named = RelativePath.resolved(attachment.path, in: RelativePath.folder(of: note.origin))
+            guard let path = named.flatMap(paths.file(at:)) else {
                 importer.report.remark(note.origin, "Its attachment \u{201C}\(attachment.path)\u{201D} is not there.", isLeftOut: false)
                 continue
             }
-            used.insert(path)
+            used.insert(FolderPath(path))
             note.attachments.append(ForeignNote.Attachment(name: attachment.name, source: .file(path: root + "/" + path)))
         }
     }
 
     /// Files that the text links to are attached, and the links lead to where an export will put them.
     private mutating func takeLinks(_ note: inout ForeignNote) {
-        var taken: Set<String> = []
+        var taken: Set<FolderPath> = []
         let origin = note.origin
         var attachments: [ForeignNote.Attachment] = []
         note.body = MarkdownLinks.replacing(note.body) { link in
             guard let path = target(of: link, in: RelativePath.folder(of: origin)) else { return nil }
             let name = attachmentName(of: path)
-            if taken.insert(path).inserted {
+            if taken.insert(FolderPath(path)).inserted {
                 attachments.append(ForeignNote.Attachment(name: name, source: .file(path: root + "/" + path)))
             }
-            let isSame = link.isWiki && RelativePath.name(of: link.path) == name
+            let isSame = link.isWiki && RelativePath.name(of: link.path).utf8.elementsEqual(name.utf8)
             return isSame ? nil : "\(MarkdownExport.attachmentFolder)/\(name)"
         }
         note.attachments += attachments
@@ -149,19 +147,19 @@ struct MarkdownFolder {
 
     /// The file that a link means, if it is one that is no note.
     private mutating func target(of link: MarkdownLinks.Link, in folder: Substring) -> String? {
-        var found = RelativePath.resolved(link.path, in: folder).flatMap { paths.contains($0) ? $0 : nil }
+        var found = RelativePath.resolved(link.path, in: folder).flatMap(paths.file(at:))
         if found == nil, let path = RelativePath.resolved(link.path, in: "") {
-            found = paths.contains(path) ? path : link.isWiki ? byName[link.path]?.first : nil
+            found = paths.file(at: path) ?? (link.isWiki ? paths.file(named: link.path) : nil)
         }
         guard let found, !Self.isNote(found) else { return nil }
-        used.insert(found)
+        used.insert(FolderPath(found))
         return found
     }
 
     private mutating func attachmentName(of path: String) -> String {
-        if let name = names[path] { return name }
+        if let name = names[FolderPath(path)] { return name }
         let name = register.takeFree(FileName.name(for: path))
-        names[path] = name
+        names[FolderPath(path)] = name
         return name
     }
 }

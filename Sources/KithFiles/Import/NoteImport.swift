@@ -65,8 +65,8 @@ package final class NoteImport {
         for ((note, foreign), outcome) in zip(zip(bare, batch), try notes.insert(bare, isDryRun: true)) {
             if outcome != .added {
                 count(foreign, outcome)
-            } else if let note = try attached(foreign, to: note) {
-                taken.append((note, foreign))
+            } else {
+                taken.append(try attached(foreign, to: note))
             }
         }
         let outcomes = try notes.insert(taken.map(\.whole), isDryRun: options.isDryRun)
@@ -90,13 +90,22 @@ package final class NoteImport {
         }
     }
 
-    /// The note with its attachments, whose bytes are in the store then; `nil` if one of them cannot be had, so that nothing is half
-    /// imported.
-    private func attached(_ foreign: ForeignNote, to whole: WholeNote) throws -> WholeNote? {
-        var whole = whole
-        for attachment in foreign.attachments {
+    /// The note with those of its attachments that can be had, whose bytes are in the store then. The others are told, and cost no note.
+    private func attached(_ foreign: ForeignNote, to whole: WholeNote) throws -> (whole: WholeNote, foreign: ForeignNote) {
+        var (whole, foreign) = (whole, foreign)
+        let attachments = foreign.attachments
+        foreign.attachments = []
+        for attachment in attachments {
+            let shown = "attachment \u{201C}\(attachment.name.prefix(80))\u{201D}"
             do {
-                guard let (content, size) = try content(of: attachment) else { continue }
+                let found = try content(of: attachment)
+                foreign.attachments.append(attachment)
+                guard let (content, size) = found else { continue }
+                if case .elsewhere = attachment.source, notes.store.attachmentState(content).isAway {
+                    report.remark(
+                        foreign.origin, "The bytes of its \(shown) are not in the file, but come from a machine that has them.",
+                        isLeftOut: false)
+                }
                 let id =
                     attachment.id
                     ?? UUID.derived(
@@ -104,12 +113,10 @@ package final class NoteImport {
                         milliseconds: whole.note.createdMilliseconds)
                 whole.attachments.append(WholeNote.Attachment(id: id, name: attachment.name, sizeBytes: size, content: content))
             } catch let error as StoreError where ![.diskFull, .readOnly, .busy].contains(error.code) {
-                report.remark(
-                    foreign.origin, "Its attachment \u{201C}\(attachment.name.prefix(80))\u{201D} cannot be taken: \(error.message)")
-                return nil
+                report.remark(foreign.origin, "Its \(shown) was left out: \(error.message)", isLeftOut: false)
             }
         }
-        return whole
+        return (whole, foreign)
     }
 
     /// - Returns: `nil` in a dry run, where the bytes are not read.
@@ -130,6 +137,10 @@ package final class NoteImport {
         }
         return (content, notes.store.attachmentState(content).sizeBytes ?? 0)
     }
+}
+
+extension AttachmentState {
+    fileprivate var isAway: Bool { if case .present = self { false } else { true } }
 }
 
 extension ForeignNote {

@@ -53,12 +53,14 @@ enum ForeignFile {
         kind(path) == .link ? URL(filePath: path).resolvingSymlinksInPath().path : path
     }
 
-    /// - Throws: ``FilesError`` with code `notFound` if there is nothing, or no regular file.
+    /// - Throws: ``FilesError`` with code `notFound` if there is nothing, or no regular file; `inputOutput` if it may not be read.
     static func requireFile(_ path: String) throws(FilesError) -> FileStamp {
         switch kind(path) {
-        case .file(let stamp): return stamp
+        case .file(let stamp):
+            guard access(path, R_OK) == 0 else { throw FilesError(.inputOutput, "\(path) cannot be read (\(systemMessage())).") }
+            return stamp
         case .missing: throw FilesError(.notFound, "There is no file \(path).")
-        case .hidden(let words): throw FilesError(.notFound, "\(path): \(words)")
+        case .hidden(let words): throw FilesError(.inputOutput, "\(path): \(words)")
         case .folder, .link, .other: throw FilesError(.notFound, "\(path) is not a regular file.")
         }
     }

@@ -37,6 +37,10 @@ final class ScratchFolder: Sendable {
             let lock = FileLock(reading: folder.path)
             // On a file system without locks, no program can take this one, so none removes the folder while it is in use.
             guard let isTaken = try? lock?.tryToTake(.exclusive) else {
+                if lock == nil, !FileManager.default.fileExists(atPath: folder.path) {
+                    Leftovers.forget(folder.path)
+                    continue
+                }
                 (self.folder, self.lock) = (folder, nil)
                 return
             }

@@ -9,17 +9,18 @@ import Musl
 import Glibc
 #endif
 
-/// Makes a folder or a file that is there whole or not at all: under another name first, which is its own at the end.
+/// Makes a folder or a file that is there whole or not at all: in a folder beside its place first, from where it is moved at the end.
 enum NewFolder {
+    private static let name = "new"
+
     /// - Parameter body: fills the folder at the path that it gets.
     /// - Throws: ``FilesError`` with code `cannotCreate` if something is there already, but for an empty folder; what `body` throws.
     static func make<Result>(_ target: String, _ body: (String) throws -> Result) throws -> Result {
+        let target = ForeignFile.resolved(target)
         try requireFree(target)
-        let partial = try partialPath(target)
-        Leftovers.note(partial)
-        defer { Leftovers.forget(partial) }
-        try NewFile.makeFolder(partial)
-        do {
+        return try withExtendedLifetime(scratch(for: target)) { scratch in
+            let partial = scratch.path(name)
+            try NewFile.makeFolder(partial)
             let result = try body(partial)
             synchronize(partial)
             // An empty folder gives way, anything else does not.
@@ -28,9 +29,6 @@ enum NewFolder {
                     .cannotCreate, "\(target) cannot be made (\(ForeignFile.systemMessage())). Name a folder that is new or empty.")
             }
             return result
-        } catch {
-            try? FileManager.default.removeItem(atPath: partial)
-            throw error
         }
     }
 
@@ -40,22 +38,13 @@ enum NewFolder {
         guard ForeignFile.kind(target) == .missing else {
             throw FilesError(.cannotCreate, "\(target) exists already, and was left as it is. Name a new file.")
         }
-        let partial = try partialPath(target)
-        Leftovers.note(partial)
-        defer { Leftovers.forget(partial) }
-        do {
+        return try withExtendedLifetime(scratch(for: target)) { scratch in
+            let partial = scratch.path(name)
             let result = try body(partial)
             synchronize(partial)
             // A link fails where a file has appeared meanwhile; a file system without links has to do with a look before.
-            if link(partial, target) == 0 {
-                unlink(partial)
-            } else if errno == EEXIST || rename(partial, target) != 0 {
-                throw NewFile.failure(target)
-            }
+            if link(partial, target) != 0, errno == EEXIST || rename(partial, target) != 0 { throw NewFile.failure(target) }
             return result
-        } catch {
-            try? FileManager.default.removeItem(atPath: partial)
-            throw error
         }
     }
 
@@ -70,13 +59,14 @@ enum NewFolder {
         }
     }
 
-    private static func partialPath(_ target: String) throws(FilesError) -> String {
-        let url = URL(filePath: target).standardizedFileURL
-        let folder = url.deletingLastPathComponent()
+    /// On the same disk. What a program has left there that was killed goes now.
+    private static func scratch(for target: String) throws -> ScratchFolder {
+        let folder = URL(filePath: target).standardizedFileURL.deletingLastPathComponent()
         guard ForeignFile.kind(folder.resolvingSymlinksInPath().path) == .folder else {
             throw FilesError(.cannotCreate, "There is no folder \(folder.path). Make it first, or name another.")
         }
-        return folder.appending(path: ".kith-\(UUID().uuidString.prefix(8).lowercased())-partial").path
+        guard access(folder.path, W_OK | X_OK) == 0 else { throw NewFile.failure(target) }
+        return try ScratchFolder(beside: target)
     }
 
     /// Brings what was written to the disk.

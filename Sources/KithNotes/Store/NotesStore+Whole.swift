@@ -60,9 +60,9 @@ extension NotesStore {
 
     private func allAttachments(_ db: Database) throws -> [UUID: [WholeNote.Attachment]] {
         var attachments: [UUID: [WholeNote.Attachment]] = [:]
-        let files = try Row.fetchCursor(db, sql: "SELECT id, note, name, file FROM attachment ORDER BY name, id")
+        let files = try Row.fetchCursor(db, sql: "SELECT \(NoteAttachment.columns) FROM attachment ORDER BY name, id")
         while let row = try files.next() {
-            guard let found = attachment(row[0], row[1], row[2], row[3]) else { continue }
+            guard let found = attachment(row[0], row[1], row[2], row[3], row[4]) else { continue }
             attachments[found.note, default: []].append(found.attachment)
         }
         return attachments
@@ -75,21 +75,22 @@ extension NotesStore {
             guard let note = Note(row.id, row.values) else { return nil }
             let own = files.filter { $0.deletions.contains(where: row.deletions.contains) && $0.values["note"] == .blob(row.id.bytes) }
             let attachments = own.compactMap { file in
-                attachment(
-                    Data(file.id.bytes).databaseValue, Data(row.id.bytes).databaseValue,
-                    file.values["name"].map(DatabaseValue.init) ?? .null, file.values["file"].map(DatabaseValue.init) ?? .null)?.attachment
+                let value = { file.values[$0].map(DatabaseValue.init) ?? .null }
+                return attachment(
+                    Data(file.id.bytes).databaseValue, Data(row.id.bytes).databaseValue, value("name"), value("size"), value("file"))?
+                    .attachment
             }
             return WholeNote(note, attachments: attachments.sorted { $0.name < $1.name }, isTrashed: true)
         }
     }
 
     private func attachment(
-        _ id: DatabaseValue, _ note: DatabaseValue, _ name: DatabaseValue, _ file: DatabaseValue
+        _ id: DatabaseValue, _ note: DatabaseValue, _ name: DatabaseValue, _ size: DatabaseValue, _ file: DatabaseValue
     ) -> (note: UUID, attachment: WholeNote.Attachment)? {
         guard let id = UUID.fromDatabaseValue(id), let note = UUID.fromDatabaseValue(note),
             let content = String.fromDatabaseValue(file).flatMap({ AttachmentID($0) })
         else { return nil }
-        let size = store.attachmentState(content).sizeBytes ?? 0
+        let size = store.attachmentState(content).sizeBytes ?? max(0, Int64.fromDatabaseValue(size) ?? 0)
         return (note, WholeNote.Attachment(id: id, name: String.fromDatabaseValue(name) ?? "", sizeBytes: size, content: content))
     }
 
