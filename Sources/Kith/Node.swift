@@ -164,8 +164,9 @@ public final class Node: Sendable {
             group.addTask { await self.upkeep.run() }
             if store.keepsAttachments { group.addTask { await self.exchange.run() } }
             if isFile {
-                group.addTask { await StatusFile(forStore: file).follow(self.board, logger: self.logger) }
-                group.addTask { await StatusFile(forStore: file).keepFresh() }
+                let status = StatusFile(forStore: file)
+                group.addTask { await status.follow(self.board, logger: self.logger) }
+                group.addTask { await status.keepFresh() }
                 group.addTask { await PeerMemory(forStore: file).follow(self.board, logger: self.logger) }
             }
             defer { group.cancelAll() }

@@ -18,7 +18,8 @@ public struct TrustError: Error, Hashable, Sendable {
         case corruptedHousehold
         /// This device is not a member of the household any more.
         case notAMember
-        /// An imported identity has not heard from a member yet, so it does not know what it has said itself.
+        /// An imported identity has not heard from a member yet, so it does not know what it has said itself; or a device joins the
+        /// household, and has no secret of it.
         case notHeardYet
         /// Two machines have said different things with one key.
         case copiedKey

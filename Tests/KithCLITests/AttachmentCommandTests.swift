@@ -38,6 +38,13 @@ struct AttachmentCommandTests {
         try home.kith("note", "add", "Trip")
         expectFailure(try home.kith("note", "attach", "Trip", home.path("none")), 66, "none")
         expectFailure(try home.kith("note", "attach", "Trip", home.folder.path), 65, "regular file")
+        // What was attached before one that cannot be is said.
+        let here = home.path("here.txt")
+        try Data("here".utf8).write(to: URL(filePath: here))
+        let partly = try home.kith("note", "attach", "Trip", here, home.path("none"), "--json")
+        #expect(partly.status == 66)
+        #expect((try partly.json() as? [[String: Any]])?.map { $0["name"] as? String } == ["here.txt"])
+        try home.kith("note", "detach", "Trip", "here.txt")
         expectFailure(try home.kith("note", "attach", "None", home.store.path), 66, "None")
         expectFailure(try home.kith("note", "save", "Trip", "none.jpg"), 66, "none.jpg", "It has none.")
         expectFailure(try home.kith("note", "detach", "Trip", "none.jpg"), 66, "none.jpg")

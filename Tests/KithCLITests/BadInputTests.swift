@@ -9,6 +9,46 @@ struct BadInputTests {
         home = try KithHome()
     }
 
+    @Test(arguments: [
+        ["import"], ["folder", "add"], ["export"], ["backup"], ["restore"], ["carry", "out"], ["carry", "in"], ["snapshot"],
+        ["note", "attach", "One"], ["note", "save", "One", "file", "--output"], ["recover", "--restore"], ["check"],
+    ])
+    func `an empty path is not the folder that one is in`(command: [String]) throws {
+        let result = try home.shell("\"$KITH\" \(command.joined(separator: " ")) ''")
+        #expect(result.status == 64 && result.error.contains("The path is empty."), "\(result)")
+    }
+
+    @Test func `a tilde that begins a name is no home`() throws {
+        try home.shell("mkdir sub && echo mine > 'sub/~'")
+        let steps = ["note add One", "note attach One '~'", "export '~out'", "backup '~backup'", "note save One '~' --output '~copy'"]
+        let made = try home.shell("cd sub && \(steps.map { "\"$KITH\" \($0)" }.joined(separator: " && ")) && cat '~copy' && ls -A")
+        #expect(made.status == 0 && made.output.hasSuffix("mine\n~\n~backup\n~copy\n~out\n"), "\(made)")
+        let folder = try home.shell("cd sub && mkdir '~dir' && \"$KITH\" folder add '~dir' && ls '~dir'")
+        #expect(folder.status == 0 && folder.output.contains("One.md"), "\(folder)")
+        // Without another name, the attachment's own.
+        let saved = try home.shell("mkdir saved && cd saved && \"$KITH\" note save One '~' && cat '~'")
+        #expect(saved.status == 0 && saved.output.hasSuffix("mine\n"), "\(saved)")
+    }
+
+    @Test func `a folder or an empty file is no exported device`() throws {
+        let empty = try home.write("empty", Data())
+        expectFailure(try home.kith("device", "import", home.folder.path, input: "long passphrase\n"), 66, "cannot be read")
+        expectFailure(try home.kith("device", "import", empty, input: "long passphrase\n"), 65)
+    }
+
+    @Test func `a file that may not be read is called so, not damaged`() throws {
+        let become = getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+        try home.kith("note", "add", "One")
+        try home.shell("\"$KITH\" backup b && \"$KITH\" export lines.jsonl && cp b archive.zip && echo text > note.md")
+        try home.shell("mkdir other closed && chmod 777 other && chmod 755 . && chmod 0 b lines.jsonl archive.zip note.md closed")
+        let run = "KITH_HOME=\"$PWD/other\" TMPDIR=\"$PWD/other\" \(become) \"$KITH\""
+        for command in ["restore b", "import b", "import lines.jsonl", "import archive.zip", "import note.md", "import closed"] {
+            let result = try home.shell("\(run) \(command)")
+            expectFailure(result, 74, "Permission denied", String(command.split(separator: " ")[1]))
+        }
+        try home.shell("chmod 700 closed")
+    }
+
     @Test func `a note that nobody has is reported`() throws {
         for arguments in [["show", "nope"], ["edit", "nope", "--title", "x"], ["rm", "nope"], ["show", ""], ["show", "ffffffff"]] {
             let result = try home.shell("\"$KITH\" note " + arguments.map { "'\($0)'" }.joined(separator: " "))

@@ -64,6 +64,25 @@ struct AttachmentTests {
 
     // MARK: Names
 
+    @Test func `a file that is written while it is read is not attached`() throws {
+        let folder = try TemporaryFolder()
+        let file = URL(filePath: folder.file("film"))
+        try Data(Self.content(3 * AttachmentLimits.chunkBytes)).write(to: file)
+        let isCut = Mutex(true)
+        var options = TestStore.options()
+        options.writeFile = { descriptor, bytes in
+            if isCut.withLock({ $0 }) { truncate(file.path, off_t(AttachmentLimits.chunkBytes) + 1) }
+            return systemWrite(descriptor, bytes)
+        }
+        let database = try DatabaseQueue(path: folder.file("a.sqlite"))
+        try database.write { try $0.execute(sql: Self.sql) }
+        let store = try SyncedDatabase(database, tables: Self.tables, options: options)
+        let error = #expect(throws: StoreError.self) { try store.attach(contentsOf: file) }
+        #expect(error?.code == .valueRejected && error?.message.contains("was written while it was read") == true)
+        isCut.withLock { $0 = false }
+        #expect(try store.provenAttachment(store.attach(contentsOf: file)) != nil)
+    }
+
     @Test func `what a peer sends leaves room on the disk for rows, and goes on when there is more`() throws {
         let room = Mutex<Int64>(.max)
         var options = TestStore.options()

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Synchronization
 
 /// Where a running node leaves its status, so that another process can show it.
 package struct StatusFile: Sendable {
@@ -14,6 +15,12 @@ package struct StatusFile: Sendable {
     /// Where the file is.
     package let url: URL
     var retryMilliseconds = StatusBoard.retryMilliseconds
+    private let beat = Beat()
+
+    /// Whether what stands in the file is what the node would say.
+    private final class Beat: Sendable {
+        let isOutOfDate = Mutex(false)
+    }
 
     /// The status of the node that works on the store in this database file.
     package init(forStore database: URL) {
@@ -41,11 +48,11 @@ package struct StatusFile: Sendable {
         touch()
     }
 
-    /// Says by the time of the file that the node lives, until the task is cancelled.
+    /// Says by the time of the file that the node lives, until the task is cancelled; not of a file that cannot be brought up to date.
     func keepFresh() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(Self.beatMilliseconds))
-            touch()
+            beat.isOutOfDate.withLock { isOutOfDate in if !isOutOfDate { touch() } }
         }
     }
 
@@ -67,6 +74,7 @@ package struct StatusFile: Sendable {
                 if status == written { break }
                 do {
                     try write(status)
+                    beat.isOutOfDate.withLock { $0 = false }
                     (written, isFailing) = (status, false)
                     break
                 } catch {
@@ -75,6 +83,7 @@ package struct StatusFile: Sendable {
                         logger.warning("the status cannot be written", metadata: ["file": "\(url.path)", "reason": "\(error)"])
                     }
                     isFailing = true
+                    beat.isOutOfDate.withLock { $0 = true }
                     try? await Task.sleep(for: .milliseconds(retryMilliseconds))
                 }
             }

@@ -20,7 +20,7 @@ struct CheckCommand: ParsableCommand {
               kith check copy.sqlite --migrate --form text
             """)
 
-    @Argument(help: "The SQLite file of the app.", completion: .file())
+    @Argument(help: "The SQLite file of the app.", completion: .file(), transform: GivenPath.read)
     var file: String
 
     @Option(help: ArgumentHelp("A table that is to synchronise; all of the app's own if none is named.", valueName: "name"))

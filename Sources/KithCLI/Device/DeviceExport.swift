@@ -16,7 +16,7 @@ struct DeviceExport: ParsableCommand {
               kith device export desk.kith
             """)
 
-    @Argument(help: "The file to make, which must not exist.", completion: .file())
+    @Argument(help: "The file to make, which must not exist.", completion: .file(), transform: GivenPath.read)
     var file: String
 
     @OptionGroup var options: StoreOptions

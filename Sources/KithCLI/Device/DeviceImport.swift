@@ -14,16 +14,16 @@ struct DeviceImport: ParsableCommand {
               kith device import desk.kith
             """)
 
-    @Argument(help: "What `kith device export` made.", completion: .file())
+    @Argument(help: "What `kith device export` made.", completion: .file(), transform: GivenPath.read)
     var file: String
 
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        guard let handle = FileHandle(forReadingAtPath: file) else {
-            throw CommandFailure(.noInput, "\(file) cannot be read. Check the path.")
-        }
-        let archive = try handle.read(upToCount: IdentityArchive.bytesMax + 1) ?? Data()
+        // A folder can be opened, but not read.
+        guard let handle = FileHandle(forReadingAtPath: file),
+            let archive = try? handle.read(upToCount: IdentityArchive.bytesMax + 1) ?? Data()
+        else { throw CommandFailure(.noInput, "\(file) cannot be read. Check the path.") }
         let id = try IdentityArchive.restore(Array(archive), passphrase: Passphrase.read(isNew: false), into: options.folders().identity)
         if options.json { return try Console.output.write(json: ["id": id.description]) }
         try Console.output.writeLine("This machine is now the device \(id).")

@@ -17,7 +17,7 @@ struct NoteAttach: ParsableCommand {
     @Argument(help: "The title, or the beginning or end of the id.")
     var note: String
 
-    @Argument(help: "The files.", completion: .file())
+    @Argument(help: "The files.", completion: .file(), transform: GivenPath.read)
     var files: [String]
 
     @Option(help: "Another name for the file.")

@@ -14,7 +14,7 @@ struct BodyOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "The text of the note; - reads it from standard input.")
     var body: String?
 
-    @Option(help: "A file with the text of the note; - reads standard input.", completion: .file())
+    @Option(help: "A file with the text of the note; - reads standard input.", completion: .file(), transform: GivenPath.read)
     var bodyFile: String?
 
     func validate() throws {

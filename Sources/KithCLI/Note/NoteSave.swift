@@ -28,7 +28,7 @@ struct NoteSave: ParsableCommand {
 
     @Option(
         help: "The file, which must not exist yet; - is standard output. Without it: the attachment's name, in this folder.",
-        completion: .file())
+        completion: .file(), transform: GivenPath.read)
     var output: String?
 
     @OptionGroup var options: StoreOptions
@@ -50,7 +50,7 @@ struct NoteSave: ParsableCommand {
             )
         }
         if output == "-" { return try write(file) }
-        let target = output ?? attachment.fileName
+        let target = try output ?? GivenPath.read(attachment.fileName)
         try Interruption.leavingNothing { try FileCopy.make(of: file.url, at: target) }
         if options.json { return try Console.output.write(json: AttachmentRecord(attachment)) }
         try Console.output.writeLine("Saved \(PlainText.line(target)).")

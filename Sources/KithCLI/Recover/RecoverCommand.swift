@@ -23,7 +23,8 @@ struct RecoverCommand: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Put aside what is left, and make the notes again from a backup.", valueName: "backup"), completion: .file())
+        help: ArgumentHelp("Put aside what is left, and make the notes again from a backup.", valueName: "backup"), completion: .file(),
+        transform: GivenPath.read)
     var restore: String?
 
     @Flag(help: "Put aside what is left, and let the other machines refill a new file.")

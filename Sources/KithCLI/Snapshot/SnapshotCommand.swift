@@ -19,7 +19,8 @@ struct SnapshotCommand: AsyncParsableCommand {
               tail -n +3 tasks.snapshot | jq -r '.[].task'
             """)
 
-    @Argument(help: ArgumentHelp("The file to write, or with --read to read.", valueName: "file"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("The file to write, or with --read to read.", valueName: "file"), completion: .file(), transform: GivenPath.read)
     var file: String
 
     @Flag(help: "Say what is in a snapshot, and whether it is whole and up to date, without opening the notes.")

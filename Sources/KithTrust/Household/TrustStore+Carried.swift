@@ -8,6 +8,11 @@ extension TrustStore {
     package func seal(knownKeys: [[UInt8]]) throws(TrustError) -> HouseholdEnvelope {
         let state = snapshot
         guard let household = state.household else { throw .noHouseholdToCarry }
+        if state.standing == .joining {
+            throw TrustError(
+                .notHeardYet, "This device joins the household, and has not heard from a member yet, so it has nothing to seal a file with."
+            )
+        }
         guard state.standing == .member, let secret = household.secrets.first else { throw TrustError.notAMember }
         var keys: [DeviceID: [UInt8]] = [:]
         for key in household.membership.records.map(\.authorKey) + knownKeys {
