@@ -87,8 +87,7 @@ package struct RowState: Hashable, Sendable {
     /// Merges a part of the row that another replica sent.
     ///
     /// - Parameters:
-    ///   - isWhole: whether the sender has no other cells than these. What it has not, and its vector covers, is gone, if it has none, the row
-    ///     was deleted, or the part is listed: nothing else takes a cell away, and who says so without it lies.
+    ///   - isWhole: whether the sender has no other cells than these. What it has not, and its vector covers, is gone.
     ///   - isListed: whether the part comes in a listing: then its sender may have collected an earlier life of the row.
     ///   - incomplete: columns of which the sender may lack cells all the same.
     ///   - vector: what the holder knows of its whole store; the row's own context is added to it.
@@ -98,8 +97,7 @@ package struct RowState: Hashable, Sendable {
         theirs: VersionVector
     ) {
         let mine = context.isEmpty ? vector : vector.joined(with: context)
-        let isDeleted = !part.tombstones.isEmpty || !tombstones.isEmpty && !isVisible(.updateWins)
-        if isWhole, isListed || isDeleted || part.cells.isEmpty { dropCells(besides: part, incomplete, theirs: theirs) }
+        if isWhole { dropCells(besides: part, incomplete, theirs: theirs) }
         let merged = keep(
             tombstones, knowing: mine, part.tombstones, knowing: theirs, dot: \.dot,
             same: { Tombstone(dot: $0.dot, seen: $0.seen.joined(with: $1.seen)) })
@@ -124,8 +122,6 @@ package struct RowState: Hashable, Sendable {
                     cell = .set(set)
                 }
             }
-            // Nothing takes a cell away from a row that lives on.
-            if cell.isEmpty, !isListed, !isDeleted { cell = before }
             self[entry.column] = cell.isEmpty ? nil : cell
         }
         tombstones = merged

@@ -18,11 +18,11 @@ import Testing
     }
 
     /// A row with a title in column 0 and a cell of `kind` in column 1 merges with one whose sender has only the title.
-    private static func merged(_ kind: ColumnKind, _ incomplete: [Int], isListed: Bool = true, theirs: VersionVector) -> RowState {
+    private static func merged(_ kind: ColumnKind, _ incomplete: [Int], theirs: VersionVector) -> RowState {
         let title = RowState.Entry(column: 0, cell: cell(.register, first))
         var row = RowState(cells: [title, RowState.Entry(column: 1, cell: cell(kind, first))])
         let part = RowState(cells: [RowState.Entry(column: 0, cell: cell(.register, second))])
-        row.merge(part, isWhole: true, isListed: isListed, incomplete: incomplete, knowing: VersionVector([first]), theirs: theirs)
+        row.merge(part, isWhole: true, incomplete: incomplete, knowing: VersionVector([first]), theirs: theirs)
         return row
     }
 
@@ -34,11 +34,6 @@ import Testing
         for incomplete in [[], [0, 1]] {
             #expect(Self.merged(kind, incomplete, theirs: theirs)[0] == Self.cell(.register, Self.second))
         }
-    }
-
-    @Test(arguments: kinds) func `a cell of a row that nobody has deleted stays, whoever says that it is gone`(kind: ColumnKind) {
-        let theirs = VersionVector([Self.second])
-        #expect(Self.merged(kind, [], isListed: false, theirs: theirs)[1] == Self.cell(kind, Self.first))
     }
 
     @Test(arguments: kinds + [.counter]) func `a cell that its sender did not know stays, and so does a counter`(kind: ColumnKind) {
