@@ -25,15 +25,16 @@ struct ImportedAttachmentTests {
 
     private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
-    @Test("one that is damaged is named, and the note comes with the others")
+    @Test("one that is damaged is named, and its note is left out, to be imported whole once it is mended")
     func damaged() throws {
         let file = try exported("a.jsonl") { $0.replacing(base64("the bytes of one"), with: base64("other bytes")) }
         let elsewhere = try folder.notes("elsewhere")
         let report = try NoteImport.run(file, into: elsewhere)
-        #expect(report.added == 1 && report.attachments == 1 && report.remarks.count == 1, "\(report)")
-        #expect(report.remarks.first?.words.contains("\u{201C}one\u{201D} was left out") == true)
-        let note = try #require(try elsewhere.titled("With files"))
-        #expect(try note.body == "text" && elsewhere.attachments(of: note.id).map(\.name) == ["two"])
+        #expect(report.added == 0 && report.leftOut == 1 && report.remarks.count == 1, "\(report)")
+        #expect(report.remarks.first?.words.contains("\u{201C}one\u{201D} cannot be taken") == true)
+        #expect(try elsewhere.list().isEmpty)
+        let whole = try NoteImport.run(folder.path("whole.jsonl"), into: elsewhere)
+        #expect(whole.added == 1 && whole.attachments == 2, "\(whole)")
     }
 
     @Test("those whose bytes are neither in a file of JSON lines nor here are named, and keep their sizes, in the trash too")
@@ -42,7 +43,7 @@ struct ImportedAttachmentTests {
         let elsewhere = try folder.notes("elsewhere")
         let report = try NoteImport.run(file, into: elsewhere)
         #expect(report.added == 1 && report.remarks.map(\.isLeftOut) == [false, false], "\(report)")
-        #expect(report.remarks.allSatisfy { $0.words.contains("not in the file") }, "\(report)")
+        #expect(report.remarks.allSatisfy { $0.words.contains("are not in the file") }, "\(report)")
         #expect(try elsewhere.everything() == notes.everything())
         let note = try #require(try elsewhere.titled("With files"))
         try elsewhere.delete([note.id])

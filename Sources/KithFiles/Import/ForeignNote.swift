@@ -73,10 +73,6 @@ extension ForeignNote {
             fitting = Array(fitting.prefix(tagsMax))
         }
         tags = fitting
-        if attachments.count > NoteLimits.attachmentsMax {
-            changes.append("Of its \(attachments.count) attachments, \(NoteLimits.attachmentsMax) were kept.")
-            attachments = Array(attachments.prefix(NoteLimits.attachmentsMax))
-        }
         return changes
     }
 

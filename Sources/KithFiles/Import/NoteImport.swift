@@ -65,8 +65,8 @@ package final class NoteImport {
         for ((note, foreign), outcome) in zip(zip(bare, batch), try notes.insert(bare, isDryRun: true)) {
             if outcome != .added {
                 count(foreign, outcome)
-            } else {
-                taken.append(try attached(foreign, to: note))
+            } else if let note = try attached(foreign, to: note) {
+                taken.append((note, foreign))
             }
         }
         let outcomes = try notes.insert(taken.map(\.whole), isDryRun: options.isDryRun)
@@ -90,21 +90,17 @@ package final class NoteImport {
         }
     }
 
-    /// The note with those of its attachments that can be had, whose bytes are in the store then. The others are told, and cost no note.
-    private func attached(_ foreign: ForeignNote, to whole: WholeNote) throws -> (whole: WholeNote, foreign: ForeignNote) {
-        var (whole, foreign) = (whole, foreign)
-        let attachments = foreign.attachments
-        foreign.attachments = []
-        for attachment in attachments {
-            let shown = "attachment \u{201C}\(attachment.name.prefix(80))\u{201D}"
+    /// The note with its attachments, whose bytes are in the store then; `nil` if one of them cannot be had, so that nothing is half
+    /// imported.
+    private func attached(_ foreign: ForeignNote, to whole: WholeNote) throws -> WholeNote? {
+        var whole = whole
+        for attachment in foreign.attachments {
             do {
-                let found = try content(of: attachment)
-                foreign.attachments.append(attachment)
-                guard let (content, size) = found else { continue }
+                guard let (content, size) = try content(of: attachment) else { continue }
                 if case .elsewhere = attachment.source, notes.store.attachmentState(content).isAway {
-                    report.remark(
-                        foreign.origin, "The bytes of its \(shown) are not in the file, but come from a machine that has them.",
-                        isLeftOut: false)
+                    let words =
+                        "The bytes of its attachment \u{201C}\(attachment.name.prefix(80))\u{201D} are not in the file. A machine that has them brings them."
+                    report.remark(foreign.origin, words, isLeftOut: false)
                 }
                 let id =
                     attachment.id
@@ -113,10 +109,12 @@ package final class NoteImport {
                         milliseconds: whole.note.createdMilliseconds)
                 whole.attachments.append(WholeNote.Attachment(id: id, name: attachment.name, sizeBytes: size, content: content))
             } catch let error as StoreError where ![.diskFull, .readOnly, .busy].contains(error.code) {
-                report.remark(foreign.origin, "Its \(shown) was left out: \(error.message)", isLeftOut: false)
+                report.remark(
+                    foreign.origin, "Its attachment \u{201C}\(attachment.name.prefix(80))\u{201D} cannot be taken: \(error.message)")
+                return nil
             }
         }
-        return (whole, foreign)
+        return whole
     }
 
     /// - Returns: `nil` in a dry run, where the bytes are not read.
