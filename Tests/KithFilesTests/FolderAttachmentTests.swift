@@ -234,4 +234,20 @@ struct FolderAttachmentTests {
         try machine.sync()
         #expect(try names(of: try #require(try notes.titled("Note")).id).isEmpty)
     }
+
+    @Test("a text attaches no file behind a linked folder")
+    func linkedFolder() throws {
+        try place.write("elsewhere/secret.txt", "not for the notes")
+        try machine.sync()
+        try FileManager.default.createDirectory(atPath: machine.path("attachments"), withIntermediateDirectories: true)
+        symlink(place.path("elsewhere"), machine.path("attachments/away"))
+        let note = try notes.add(title: "Note", body: "![](attachments/away/secret.txt)")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        try machine.save(machine.read("Note.md") + "more\n", as: "Note.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try notes.note(note.id)?.body.contains("more") == true)
+        #expect(try notes.attachments(of: note.id).isEmpty)
+    }
 }

@@ -126,6 +126,8 @@ extension FolderPass {
     ///   - name: what it is called if it is not known yet.
     private mutating func attach(_ link: String, as name: String, to note: UUID) throws {
         let target = path(meantBy: link)
+        // A link on the way leads to files that a person has not put here, and the text may be another machine's.
+        guard FolderWalk.oddity(above: target, in: root) == nil else { return }
         guard case .file(let stamp) = ForeignFile.kind(place(target)) else { return }
         // It is looked at again when it is whole.
         guard isQuiet(place(target), stamp) else {
