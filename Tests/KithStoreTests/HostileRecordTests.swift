@@ -165,20 +165,29 @@ struct HostileRecordTests {
         return nil
     }
 
+    private func change(_ sequence: UInt64, _ parents: [UInt64], _ text: String, restart: Int? = nil) -> TextState.Change {
+        var operations = TextOperations()
+        operations.insert(text, at: 0)
+        return TextState.Change(
+            stamp: stamp(Dot(replica: Self.mallory, sequence: sequence)),
+            parents: parents.map { Dot(replica: Self.mallory, sequence: $0) }, replacedScalars: restart,
+            steps: operations.encodedSteps, inserted: operations.encodedText)
+    }
+
+    private func sendText(_ changes: [TextState.Change], last: UInt64) throws {
+        let dot = Dot(replica: Self.mallory, sequence: last)
+        let text = TextState(touched: VersionVector([dot]), present: [dot], changes: changes)
+        try send(RowState(cells: [.init(column: 0, cell: .text(text))]), [ColumnKey("body", .text)], isCut: false, last: last, row: 9)
+    }
+
+    @Test func `a new beginning of a text after one change and the one before it, and after one that never comes`() throws {
+        try sendText([change(1, [], "hello"), change(2, [1], "x"), change(4, [1, 2, 3], "y", restart: 0)], last: 4)
+        try expectSound(isEqual: false)
+    }
+
     @Test func `two changes of a text by one commit`() throws {
-        func change(_ sequence: UInt64, _ parents: [UInt64], _ text: String, restart: Int? = nil) -> TextState.Change {
-            var operations = TextOperations()
-            operations.insert(text, at: 0)
-            return TextState.Change(
-                stamp: stamp(Dot(replica: Self.mallory, sequence: sequence)),
-                parents: parents.map { Dot(replica: Self.mallory, sequence: $0) }, replacedScalars: restart,
-                steps: operations.encodedSteps, inserted: operations.encodedText)
-        }
         let changes = [change(1, [], "hello"), change(2, [1], "x"), change(2, [], "y", restart: 1_000), change(3, [2], "z")]
-        let last = Dot(replica: Self.mallory, sequence: 3)
-        let text = TextState(touched: VersionVector([last]), present: [last], changes: changes)
-        try send(
-            RowState(cells: [.init(column: 0, cell: .text(text))]), [ColumnKey("body", .text)], isCut: false, last: 3, row: 9)
+        try sendText(changes, last: 3)
         try expectSound()
     }
 }
