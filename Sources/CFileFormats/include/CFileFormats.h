@@ -40,9 +40,9 @@ void kith_xml_close(void *reader);
 void *kith_archive_open(const char *path);
 /// 1: there is a next entry, 0: the end, else the archive is damaged, or none. `path` is NULL for a name that has no form in UTF-8.
 int kith_archive_next(void *archive, const char **path, int *is_file);
-/// Bytes that were read, 0 at the end of the entry, less for damage.
 /// Whether what was read is a tar archive that is not compressed.
 int kith_archive_is_plain_tar(void *archive);
+/// Bytes that were read, 0 at the end of the entry, less for damage.
 long kith_archive_read(void *archive, void *buffer, long count);
 const char *kith_archive_error(void *archive);
 void kith_archive_close(void *archive);

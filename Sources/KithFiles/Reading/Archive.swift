@@ -61,7 +61,7 @@ enum Archive {
         }
     }
 
-    /// A tar archive ends with two blocks of zeros, without which nobody can tell whether there was more.
+    /// A tar archive ends with two blocks of zeros. Without them it may have been cut off.
     private static func endsWithZeros(_ path: String) throws(FilesError) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path), let size = try? file.seekToEnd(), size >= 1_024,
             (try? file.seek(toOffset: size - 1_024)) != nil, let end = try? file.read(upToCount: 1_024)

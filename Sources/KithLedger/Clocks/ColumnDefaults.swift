@@ -1,7 +1,7 @@
 import KithSQLite
 import KithSync
 
-/// What cells show that nobody has written.
+/// What the app's table shows of a cell without a write.
 package struct ColumnDefaults {
     private let connection: DatabaseConnection
 
@@ -25,7 +25,7 @@ package struct ColumnDefaults {
         return "'" + expression.replacing("'", with: "''") + "'"
     }
 
-    /// An expression for whether a cell of the row `n` shows something else than it does if nobody has written it.
+    /// An expression for whether the row `n` shows something else in a column than its default.
     package func isWritten(_ place: Int, of tracked: CatalogTable.Tracked) throws -> String {
         "n.\(tracked.names[place]) COLLATE BINARY IS NOT \(try expression(place, of: tracked))"
     }

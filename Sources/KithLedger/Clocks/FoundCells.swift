@@ -3,11 +3,11 @@ import KithSQLite
 import KithSync
 
 extension StoredRow {
-    /// Whether nobody has written to the column: then the app's table shows the column's default.
+    /// Whether the column has no write: then the app's table shows its default.
     package func isAbsent(_ column: Int) -> Bool { exceptions[column].map(\.dots.isEmpty) ?? (column >= baseColumns) }
 
-    /// Makes a set, counter or text that shows its default, which nobody has written, one that was found, because it is about to be changed:
-    /// else nobody could tell afterwards what it began with. One that shows nothing begins with nothing.
+    /// Adopts the default that a set, counter or text shows, before its first change: without it, other devices could not tell what it
+    /// began with. One that shows nothing begins with nothing.
     package mutating func findDefault(
         of column: Int, _ kind: ColumnKind, showing value: ColumnValue, _ stamp: Stamp, _ connection: DatabaseConnection
     ) throws {
