@@ -7,14 +7,23 @@ import KithText
 /// Texts of rows that were collected, here or by the sender of a row, and whose ids may have been used again.
 extension TextCells {
     /// Lets go of the histories of texts in `old` that a merge has dropped, because the sender of the row had collected it.
-    package func forget(_ old: RowState, unlessIn state: RowState, table: Int, id: RowID) throws {
+    ///
+    /// - Parameter left: columns of which ``leaveCollected`` has let the history go already.
+    /// - Returns: for each other column from which something goes, its latest edit until now.
+    package func forget(
+        _ old: RowState, unlessIn state: RowState, leaving left: [Int: Stamp], table: Int, id: RowID
+    ) throws -> [Int: Stamp] {
+        var going: [Int: Stamp] = [:]
         for entry in old.cells {
             // A cell that is gone altogether may yet be written again from its history, when the row is mended.
             guard case .text(let before) = entry.cell, case .text(let after)? = state[entry.column],
                 !after.touched.covers(before.touched) || after.lacksAllFound(in: before)
             else { continue }
-            try archive.forgetCell(TextKey(table: table, id: id, column: entry.column))
+            let key = TextKey(table: table, id: id, column: entry.column)
+            if left[entry.column] == nil { going[entry.column] = try lastChange(of: before, at: key) }
+            try archive.forgetCell(key)
         }
+        return going
     }
 
     /// Lets go of the histories of texts in `old` whose cells are gone from the row, and were not written again from them.
@@ -62,16 +71,17 @@ extension TextCells {
                 new.changes = kept + new.changes.filter { !known.contains($0.stamp.dot) }
                 part.cells[index].cell = .text(new)
             }
-            // The first change of a text that was found is no device's.
-            if let edit = try lastEdit(of: old, at: key), edit.dot.replica != .nobody {
-                going[column] = edit
-            } else {
-                going[column] = old.dots.last.map { Stamp(dot: $0, timestamp: .zero) }
-            }
+            going[column] = try lastChange(of: old, at: key)
             try archive.forgetCell(key)
             state[column] = .text(old.leaving(theirs))
         }
         return going
+    }
+
+    /// The latest change of a text. The first change of one that was found is no device's.
+    private func lastChange(of text: TextState, at key: TextKey) throws -> Stamp? {
+        if let edit = try lastEdit(of: text, at: key), edit.dot.replica != .nobody { return edit }
+        return text.dots.last.map { Stamp(dot: $0, timestamp: .zero) }
     }
 
     /// Takes from the texts in `part` what this store had collected, as when an old file brings a row once more whose id was used again

@@ -98,6 +98,37 @@ struct HostileRecordTests {
         try expectSound(isEqual: false)
     }
 
+    @Test(arguments: 0..<7)
+    func `a deletion of something else and then a row without its text, which stays on view or among the earlier values`(form: Int)
+        throws
+    {
+        let author = Dot(replica: try home.store.summary().replica, sequence: 1)
+        let writer = Dot(replica: try honest.store.summary().replica, sequence: 1)
+        let tombstone = Tombstone(dot: Dot(replica: Self.mallory, sequence: 1), seen: VersionVector())
+        try send(RowState(tombstones: [tombstone]), [], isCut: true, last: 1)
+        let (title, body) = (ColumnKey("title", .register), ColumnKey("body", .text))
+        let written = Cell.register(
+            RegisterState(writes: [Write(stamp: stamp(Dot(replica: Self.mallory, sequence: 2)), value: .text("T"))]))
+        var state = RowState(cells: [.init(column: 0, cell: written)])
+        let text: TextState? =
+            switch form {
+            case 0: nil
+            case 1: TextState()
+            case 2: TextState(touched: VersionVector([author, writer]))
+            case 3: TextState(touched: VersionVector([author, writer]), present: [writer])
+            case 4: TextState(touched: VersionVector([author]), present: [author])
+            case 5: TextState(touched: VersionVector([writer]), present: [writer])
+            default: TextState(touched: VersionVector([writer]))
+            }
+        if let text { state.cells.append(.init(column: 1, cell: .text(text))) }
+        try send(state, [title, body], isCut: false, last: 2)
+        let shown = try home.database.read { try String.fetchOne($0, sql: "SELECT body FROM note WHERE id = ?", arguments: [key(1)]) }
+        let earlier = try home.store.supersededValues(table: "note", id: rowID(1)).map(\.value)
+        let trash = try home.store.trash().map { $0.values["body"] }
+        #expect(shown == "more text" || earlier.contains(.text("more text")) || trash.contains(.text("more text")))
+        try expectSound(isEqual: false)
+    }
+
     @Test func `a cell without a commit in an answer to a comparison`() throws {
         let author = Dot(replica: try home.store.summary().replica, sequence: 1)
         for kind in [ColumnKind.register, .set, .text] {

@@ -39,4 +39,69 @@ struct StrandedRowTests {
         }
         #expect(digest != nil)
     }
+
+    @Test func `however many things a member says that its rows know, each is forgotten once all are covered`() throws {
+        let (lost, second, third) = (try TestStore(), try TestStore(), try TestStore())
+        for note in 1...120 { try DigestTests.fill(lost, note...note) }
+        let all = VersionVector(try lost.store.vector().entries)
+        let replica = try lost.store.summary().replica
+        func send(_ rows: Range<Int>) throws {
+            var slice = try lost.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: rows.upperBound))
+            slice.rows.removeFirst(rows.lowerBound)
+            slice.vector = try second.store.vector()
+            for index in slice.rows.indices {
+                slice.rows[index].state.context = VersionVector([Dot(replica: replica, sequence: UInt64(rows.lowerBound + index + 1))])
+            }
+            _ = try second.store.apply(slice)
+        }
+        func kept() throws -> Int? {
+            try second.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_context") }
+        }
+        for rows in [0..<40, 40..<90, 90..<100] { try send(rows) }
+        #expect(try kept() == 100)
+        #expect(try second.store.ahead() == VersionVector([Dot(replica: replica, sequence: 100)]))
+        #expect(try second.store.verify().problems == [])
+        _ = try SessionPair(second.store, third.store)
+        #expect(try count(third) == 100)
+
+        try lost.execute("UPDATE note SET title = 'last' WHERE id = (SELECT min(id) FROM note)")
+        _ = try SessionPair(lost.store, second.store)
+        #expect(try kept() == 0 && second.store.ahead().isEmpty)
+        #expect(try second.store.vector().covers(all))
+        _ = try SessionPair(second.store, third.store)
+        #expect(try third.store.digest() == lost.store.digest())
+        #expect(
+            try second.database.read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_meta WHERE name LIKE 'ahead%' OR name LIKE 'contexts%'")
+            } == 0)
+    }
+
+    @Test func `of many things that rows know, those that are covered go when there are twice as many`() throws {
+        let (lost, second) = (try TestStore(), try TestStore())
+        for note in 1...200 { try DigestTests.fill(lost, note...note) }
+        let replica = try lost.store.summary().replica
+        let whole = try lost.store.slice(SliceRequest(since: VersionVector()), limits: SliceLimits(rowsMax: 199))
+        func send(_ rows: Range<Int>, first: UInt64) throws {
+            var slice = whole
+            slice.rows = Array(slice.rows[rows])
+            slice.vector = try second.store.vector()
+            for index in slice.rows.indices {
+                slice.rows[index].state.context = VersionVector([Dot(replica: replica, sequence: first + UInt64(index))])
+            }
+            _ = try second.store.apply(slice)
+        }
+        func kept() throws -> Int? {
+            try second.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM kith_context") }
+        }
+        // Of these, the first are covered as soon as all is there that the lost one has; the others are lies.
+        try send(0..<100, first: 150)
+        #expect(try kept() == 100)
+        for _ in 0..<2 { _ = try SessionPair(lost.store, second.store) }
+        let left = try #require(try kept())
+        #expect(left >= 49)
+        try send(100..<199, first: 5_000)
+        try lost.execute("UPDATE note SET title = 'last' WHERE id = (SELECT min(id) FROM note)")
+        _ = try SessionPair(lost.store, second.store)
+        #expect(try kept() == 49 + 99 - 1)
+    }
 }

@@ -85,8 +85,9 @@ extension SyncedApp {
     }
 
     private func becomeEqual(with other: SyncedApp) async throws {
+        if try holdsTheSame(as: other) { return }
         let end = ContinuousClock.now + Self.meetingTime
-        while try !holdsTheSame(as: other) {
+        while try !(holdsTheSame(as: other) && hasHeard(other) && other.hasHeard(self)) {
             guard ContinuousClock.now < end else {
                 throw SyncedAppError(
                     .notInTime, "The two devices did not come to hold the same. \(status.sentence) The other one: \(other.status.sentence)")
@@ -100,6 +101,14 @@ extension SyncedApp {
         guard trust.standing == .member, trust.householdDigest == other.trust.householdDigest else { return false }
         guard try store.vector() == other.store.vector() else { return false }
         return try !lacksAttachments(of: other) && !other.lacksAttachments(of: self)
+    }
+
+    /// Whether it knows that the other one has what it has: until then the status, the events and the spans of the meeting would end as
+    /// though it had been interrupted.
+    private func hasHeard(_ other: SyncedApp) -> Bool {
+        let id = other.trust.ownID.description
+        guard let peer = status.peers.first(where: { $0.deviceID == id }) else { return false }
+        return peer.isInSync && peer.sending == nil && peer.receiving == nil
     }
 
     private func lacksAttachments(of other: SyncedApp) throws -> Bool {

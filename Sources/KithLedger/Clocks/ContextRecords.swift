@@ -25,8 +25,10 @@ package struct ContextRecords {
         return try !select.step()
     }
 
-    func all() throws -> [(number: Int64, vector: [UInt8])] {
-        let select = try connection.statement("SELECT number, vector FROM kith_context")
+    /// Those whose number is above `last`.
+    func all(after last: Int64 = 0) throws -> [(number: Int64, vector: [UInt8])] {
+        let select = try connection.statement("SELECT number, vector FROM kith_context WHERE number > ?")
+        select.bind(1, last)
         var all: [(number: Int64, vector: [UInt8])] = []
         while try select.step() { all.append((select.integer(0), select.blob(1))) }
         return all
@@ -47,15 +49,19 @@ package struct ContextRecords {
         select.bind(1, blob: vector)
         defer { select.reset() }
         if try select.step() { return select.integer(0) }
-        let meta = MetaRecords(connection)
-        var number: Int64 = 1
-        if case .integer(let last)? = try meta.value(Self.last) { number = last + 1 }
-        try meta.set(Self.last, .integer(number))
+        let number = try lastNumber() + 1
+        try MetaRecords(connection).set(Self.last, .integer(number))
         let insert = try connection.statement("INSERT INTO kith_context (number, vector) VALUES (?, ?)")
         insert.bind(1, number)
         insert.bind(2, blob: vector)
         try insert.run()
         return number
+    }
+
+    /// The number that was given last; 0 before the first.
+    package func lastNumber() throws -> Int64 {
+        guard case .integer(let last)? = try MetaRecords(connection).value(Self.last) else { return 0 }
+        return last
     }
 
     private static let last = "context"

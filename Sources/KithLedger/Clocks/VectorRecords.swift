@@ -74,11 +74,6 @@ package struct VectorRecords {
             replica: try replica(catalog), heads: try heads(catalog), clock: try clock(), resumption: try resumption(catalog))
     }
 
-    /// What rows of broken-off catch-ups know, all together.
-    package func ahead(_ catalog: Catalog) throws -> VersionVector {
-        try contexts(catalog).reduce(into: VersionVector()) { $0.join($1.vector) }
-    }
-
     /// Makes the store the replica `id`.
     package func adopt(_ id: ReplicaID, _ ledger: RowLedger) throws {
         // From now on the last commit of the earlier one is another replica's.
@@ -268,25 +263,6 @@ package struct VectorRecords {
         var writer = ByteWriter()
         writer.vector(floor.joined(with: vector), &ledger.catalog.replicas)
         try setMeta("floor", .blob(writer.bytes))
-    }
-
-    /// Forgets the vectors that the store's own now covers; the rows that refer to them need them no more.
-    package func dropCoveredContexts(_ ledger: RowLedger) throws {
-        let contexts = try contexts(ledger.catalog)
-        if contexts.isEmpty { return }
-        let vector = try vector(ledger.catalog)
-        let covered = contexts.filter { vector.covers($0.vector) }.map(\.number)
-        if covered.isEmpty { return }
-        try ContextRecords(connection).remove(covered)
-        try HiddenRows(connection).removeWithoutContext()
-    }
-
-    /// The vectors that rows of broken-off catch-ups refer to.
-    private func contexts(_ catalog: Catalog) throws -> [(number: Int64, vector: VersionVector)] {
-        try ContextRecords(connection).all().compactMap { number, bytes in
-            var reader = ByteReader(bytes)
-            return (try? reader.vector(catalog.replicas)).map { (number, $0) }
-        }
     }
 
     // MARK: Named values

@@ -90,8 +90,6 @@ package struct RowMerger {
             theirs: theirs, table: tableNumber, id: id)
         if held.state.hasTombstonesForgotten(by: part, knowing: theirs) {
             if !left.isEmpty || held.state.hasContentForgotten(by: part, knowing: theirs) { try keepFloor(of: held.state) }
-        } else {
-            try noteWhatGoes(fromTextsOf: held, left, table, id)
         }
         if !held.isBare, carrying == nil {
             try TextCells(ledger).leaveKnown(
@@ -100,7 +98,8 @@ package struct RowMerger {
         try TextCells(ledger).spellOut(&state, with: &part, table: tableNumber, id: id)
         state.merge(
             part, isWhole: !isCut, isListed: isListed && !isCut, incomplete: incomplete, knowing: known, theirs: theirs)
-        try TextCells(ledger).forget(held.state, unlessIn: state, table: tableNumber, id: id)
+        let dropped = try TextCells(ledger).forget(held.state, unlessIn: state, leaving: left, table: tableNumber, id: id)
+        try noteWhatGoes(fromTextsOf: held, left.merging(dropped) { $1 }, table, id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)
         try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))
         if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {

@@ -52,7 +52,7 @@ package struct SliceApplier {
         let vector = try records.vector(ledger.catalog)
         guard vector.covers(slice.since) else { return .refused }
         let waiting = WaitingRows(ledger)
-        let ahead = try waiting.ahead()
+        let before = try waiting.mark()
         try records.observe(slice.clock)
         let target = slice.targetVector
         let listing = try listingToTake(of: slice, vector)
@@ -85,13 +85,13 @@ package struct SliceApplier {
             }
         } else if let position = end < slice.rows.count ? slice.rows[end - 1].position(in: slice.tables) : slice.position {
             let progress = Resumption(position: position, vector: target)
-            let isTooOld = try !ahead.isEmpty && waiting.isTimeOver(nowMilliseconds: clock.wallClockMilliseconds)
+            let isTooOld = try before.areThere && waiting.isTimeOver(nowMilliseconds: clock.wallClockMilliseconds)
             try records.noteProgress(progress, replacesLater: isTooOld, ledger)
             if let listing { try records.noteListed(progress, after: listing.after, ledger) }
             // All of the delta has come from another peer.
             if vector.covers(target) { try forgetCoveredResumption() }
         }
-        try waiting.noteArrivals(before: ahead, vector: merger.vectorAfter, nowMilliseconds: clock.wallClockMilliseconds)
+        try waiting.noteArrivals(since: before, vector: merger.vectorAfter, nowMilliseconds: clock.wallClockMilliseconds)
         let tables = changed.union(absent.map(\.table))
         return .applied(Part(tables: tables.compactMap { ledger.catalog[$0]?.tracked?.sqlName }.sorted(), end: end))
     }

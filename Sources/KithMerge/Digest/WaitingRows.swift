@@ -25,8 +25,15 @@ package struct WaitingRows {
 
     private func areThere() throws -> Bool { try !ContextRecords(ledger.connection).isEmpty() }
 
-    /// What they know, all together.
-    func ahead() throws -> VersionVector { try areThere() ? records.ahead(ledger.catalog) : VersionVector() }
+    /// What is there already, to be told from what comes.
+    func mark() throws -> Mark {
+        Mark(areThere: try areThere(), lastContext: try ContextRecords(ledger.connection).lastNumber())
+    }
+
+    struct Mark {
+        let areThere: Bool
+        fileprivate let lastContext: Int64
+    }
 
     /// Whether they came so long ago, or in a future that a wrong clock showed.
     func isTimeOver(nowMilliseconds now: Int64) throws -> Bool {
@@ -42,10 +49,14 @@ package struct WaitingRows {
         return true
     }
 
-    /// Rows may have come that know more than `before`, by which those that were there were ahead, and `vector`.
-    func noteArrivals(before: VersionVector, vector: VersionVector, nowMilliseconds now: Int64) throws {
-        guard try areThere(), try !vector.joined(with: before).covers(ahead()) else { return }
-        if try !before.isEmpty && records.meta(Self.name) != nil && !isTimeOver(nowMilliseconds: now) { return }
+    /// Rows may have come since `before` that know more than those that were there, and `vector`.
+    func noteArrivals(since before: Mark, vector: VersionVector, nowMilliseconds now: Int64) throws {
+        guard try ContextRecords(ledger.connection).lastNumber() > before.lastContext, try areThere() else { return }
+        let known = try records.notedAhead(ledger.catalog).vector
+        let ahead = try records.ahead(ledger.catalog)
+        try records.noteAhead(ahead, ledger)
+        guard !vector.joined(with: known).covers(ahead) else { return }
+        if try before.areThere && records.meta(Self.name) != nil && !isTimeOver(nowMilliseconds: now) { return }
         try records.setMeta(Self.name, .integer(now))
     }
 

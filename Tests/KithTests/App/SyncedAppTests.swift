@@ -85,6 +85,15 @@ import Testing
         for app in [phone, laptop, tablet] { #expect(app.trust.household?.id == phone.trust.household?.id) }
     }
 
+    @Test func `when a meeting is over each of the two knows that it was complete`() async throws {
+        for number in 0..<10 {
+            let (phone, laptop) = try await Pantry.pair()
+            try phone.add("Milk \(number)")
+            try await phone.meet(laptop)
+            for app in [phone, laptop] { #expect(app.status.peers.first?.lastSyncMilliseconds != nil) }
+        }
+    }
+
     @Test func `an app meets two others at once`() async throws {
         let (phone, laptop) = try await Pantry.pair()
         let tablet = try await SyncedApp.open(Pantry.app, migrator: Pantry.migrator, tables: Pantry.tables, at: .inMemory)
