@@ -143,6 +143,12 @@ struct NaturalKeyTests {
         try b.receive(from: stranger)
         #expect(try Self.shown(b, "SELECT * FROM t").isEmpty)
         try b.expectSound()
+        // Once it is deleted, the trash does not bring it back either.
+        try stranger.execute("DELETE FROM t")
+        try b.receive(from: stranger)
+        #expect(throws: StoreError.self) { try b.store.restore(table: "t", id: id) }
+        #expect(try Self.shown(b, "SELECT * FROM t").isEmpty)
+        try b.expectSound()
     }
 
     // MARK: Plain SQL

@@ -248,4 +248,31 @@ struct NewColumnTests {
             }
         }
     }
+
+    @Test(arguments: [
+        (Kind.register, Kind.text), (.text, .register), (.register, .set), (.set, .register), (.text, .set), (.set, .text),
+        (.register, .counter), (.counter, .register),
+    ])
+    func `a column that was of another kind when its row was deleted`(before: Kind, now: Kind) throws {
+        let isNumber = before == .counter || now == .counter
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, b \(isNumber ? "INTEGER NOT NULL DEFAULT 0" : "TEXT"))"
+        let value = isNumber ? "7" : "[\"one\",\"two\"]"
+        let (a, b) = (try Device(sql, before.table, replica: 1), try Device(sql, before.table, replica: 2))
+        try a.execute("INSERT INTO note VALUES (\(id(1)), '\(value)'), (\(id(2)), '\(value)')")
+        try b.store.pull(from: a.store)
+        try a.execute("DELETE FROM note")
+        try b.store.pull(from: a.store)
+        for device in [a, b] {
+            try device.update("SELECT 1", table: now.table)
+            #expect(
+                try device.store.trash().map(\.values["b"]) == [
+                    isNumber ? .integer(7) : .text(value), isNumber ? .integer(7) : .text(value),
+                ])
+        }
+        try a.store.restore(table: "note", id: rowID(1))
+        #expect(try a.shown() == [value])
+        try meet(a, b, showing: [value])
+        try b.store.restore(table: "note", id: rowID(2))
+        try meet(a, b, showing: [value, value])
+    }
 }

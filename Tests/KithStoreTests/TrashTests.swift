@@ -179,4 +179,20 @@ struct TrashTests {
         #expect(try second.store.collectGarbage(acknowledged: []) == 6)
         try second.expectSound()
     }
+
+    @Test func `a row that was collected here comes back whole with an edit that an app's test pulls`() throws {
+        let first = try Bin()
+        let second = try Bin(first.clock)
+        try first.execute("INSERT INTO note (id, title, tags) VALUES (?, 'a', '[\"x\"]')", [key(1)])
+        try second.store.pull(from: first.store)
+        try first.execute("DELETE FROM note")
+        first.clock.pass(days: 31)
+        #expect(try first.store.collectGarbage(acknowledged: []) == 1)
+        try second.execute("UPDATE note SET title = 'edited'")
+        try first.store.pull(from: second.store)
+        #expect(try first.titles() == ["edited"])
+        #expect(try first.database.read { try String.fetchOne($0, sql: "SELECT tags FROM note") } == "[\"x\"]")
+        try second.store.pull(from: first.store)
+        #expect(try first.store.digest() == second.store.digest())
+    }
 }

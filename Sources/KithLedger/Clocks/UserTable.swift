@@ -91,17 +91,32 @@ package struct UserTable {
     private var sqlName: String { tracked.mainName }
 }
 
+extension Cell {
+    fileprivate var shownValue: ColumnValue? {
+        switch self {
+        case .register(let state): state.shown?.value
+        case .set(let state): .text(SetText.text(of: state.members))
+        case .counter(let state): .integer(state.value)
+        case .text(let state): state.shown
+        }
+    }
+}
+
 extension RowState {
     /// What a row in this state shows, in the order of the tracked columns; `nil` for a column nobody has written.
     package func shownValues(_ tracked: CatalogTable.Tracked) -> [ColumnValue?] {
-        tracked.columns.map { column in
-            switch self[column] {
-            case .register(let state): state.shown?.value
-            case .set(let state): .text(SetText.text(of: state.members))
-            case .counter(let state): .integer(state.value)
-            case .text(let state): state.shown
-            case nil: nil
-            }
+        tracked.columns.map { self[$0]?.shownValue }
+    }
+
+    /// The same of a row that went before its columns got the kinds that they have now: a migration step takes over what the table shows, and
+    /// no more. By place among the tracked columns.
+    package func shownInOtherKinds(_ table: CatalogTable, _ tracked: CatalogTable.Tracked) -> [Int: ColumnValue] {
+        var values: [Int: ColumnValue] = [:]
+        for (place, column) in tracked.columns.enumerated() where self[column] == nil {
+            let key = table.columns[column].key
+            let others = table.columns.filter { $0.key.name == key.name && $0.key.kind != key.kind }
+            if let value = others.lazy.compactMap({ self[$0.number]?.shownValue }).last { values[place] = value }
         }
+        return values
     }
 }

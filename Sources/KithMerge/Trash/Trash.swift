@@ -27,8 +27,9 @@ package struct Trash {
             let hidden = try ledger.hiddenRow(select, at: 1, table: table.number)
             if hidden.state.cells.isEmpty { continue }
             var values: [String: ColumnValue] = [:]
-            for (column, value) in zip(tracked.columns, hidden.state.shownValues(tracked)) {
-                if let value, let name = table.columns[column].sqlName { values[name] = value }
+            let others = hidden.state.shownInOtherKinds(table, tracked)
+            for (place, (column, value)) in zip(tracked.columns, hidden.state.shownValues(tracked)).enumerated() {
+                if let value = value ?? others[place], let name = table.columns[column].sqlName { values[name] = value }
             }
             rows.append(
                 TrashedRow(

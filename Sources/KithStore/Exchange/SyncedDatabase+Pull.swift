@@ -1,3 +1,4 @@
+import KithCausality
 import KithLedger
 import KithSync
 import Synchronization
@@ -7,10 +8,18 @@ extension SyncedDatabase {
     public func pull(from other: SyncedDatabase) throws(StoreError) {
         try StoreError.typed {
             try pullProofs(from: other)
-            let delta = try other.delta(since: vector())
-            // From here on another store knows what the other one holds.
-            for dot in delta.vector.entries { try other.willTell(dot) }
-            _ = try apply(delta)
+            var since = try vector()
+            while true {
+                let delta = try other.delta(since: since)
+                // From here on another store knows what the other one holds.
+                for dot in delta.vector.entries { try other.willTell(dot) }
+                switch try apply(delta) {
+                case .applied: return
+                case .refused(let summary): since = summary.vector
+                // A row that was collected here comes back.
+                case .incomplete: since = VersionVector()
+                }
+            }
         }
     }
 

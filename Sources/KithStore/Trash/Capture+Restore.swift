@@ -16,11 +16,21 @@ extension Capture {
             hidden.reason == .deleted, !hidden.state.cells.isEmpty, try !Trash(ledger: ledger).isEmptied(hidden.number)
         else { throw StoreError(.notFound, "Row \(id) of \(name) is not in the trash.") }
         let table = ledger.catalog.tables[number]
+        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
+        if let key = tracked.naturalKey, !key.names(id, showing: hidden.state.shownValues(tracked)) {
+            throw StoreError(.valueRejected, "The id of row \(id) of \(name) does not follow from its key, so it cannot be shown.")
+        }
+        let others = try hidden.state.shownInOtherKinds(table, tracked).filter { try fits($1, tracked.kinds[$0]) }
+        if !others.isEmpty {
+            // As the app would insert it.
+            let shown = hidden.state.shownValues(tracked)
+            _ = try user.insert(id, shown.indices.map { shown[$0] ?? others[$0] })
+            return
+        }
         let before = hidden.state.liveDots
         let (stamp, _) = try clock.stamp(ledger.catalog)
         hidden.state.revive(stamp)
         try reviveTexts(of: &hidden.state, number, id, stamp)
-        let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         // Only this insertion is noted here; what triggers of the app make of it is not.
         let row = try connection.writing(as: .noted(table: number, id: id, inserts: true)) {
             try user.insert(id, hidden.state.shownValues(tracked))
@@ -33,6 +43,22 @@ extension Capture {
             let references = ReferenceRecords(connection: ledger.connection)
             try references.stopWaiting(RowKey(table: number, id: id))
             try references.note(RowKey(table: number, id: id))
+        }
+    }
+
+    /// Whether a column of this kind can hold what one of another kind held.
+    private func fits(_ value: ColumnValue, _ kind: ColumnKind) throws -> Bool {
+        switch (kind, value) {
+        case (.register, _), (_, .null), (.counter, .integer): return true
+        case (.text, .text(let bytes)): return String(validating: bytes, as: UTF8.self) != nil
+        case (.set, .text):
+            do {
+                _ = try SetText.elements(of: value, connection)
+                return true
+            } catch is StoreError {
+                return false
+            }
+        default: return false
         }
     }
 
