@@ -44,7 +44,7 @@ import Testing
 
     /// What pairing does: the second joins the first, and dials it.
     private func pair(_ first: TestNode, _ second: TestNode, port: Int) throws {
-        try first.trust.admit(asTrusted(second), into: Household.founded(as: "first", by: first.trust.key()))
+        try first.trust.admit(asTrusted(second), founding: Household.founded(as: "first", by: first.trust.key()))
         try second.trust.join(try #require(first.trust.household).id, through: asTrusted(first, port: port))
     }
 
@@ -59,7 +59,7 @@ import Testing
         b.start()
         try await a.until { a.node.status.state == .localOnly && b.node.status.state == .localOnly }
         // The port is known only once a device is trusted.
-        try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.trust.key()))
+        try a.trust.admit(asTrusted(b), founding: Household.founded(as: "a", by: a.trust.key()))
         try pair(a, b, port: try await a.port())
         for node in [a, b] {
             try await node.until { try ids(node) == before && node.node.status.state == .upToDate }
@@ -76,7 +76,7 @@ import Testing
         for part in 0..<20 { try fill(b, "b \(part)", rows: 500) }
         let before = try ids(a).union(ids(b))
         a.start()
-        try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.trust.key()))
+        try a.trust.admit(asTrusted(b), founding: Household.founded(as: "a", by: a.trust.key()))
         let port = try await a.port()
         try pair(a, b, port: port)
         var held = 0
@@ -119,7 +119,7 @@ import Testing
         let (a, b, c) = (try node(), try node(), try node())
         for (node, name) in [(a, "a"), (b, "b"), (c, "c")] { try fill(node, name, rows: 20) }
         for node in [a, c] {
-            try node.trust.admit(asTrusted(b), into: Household.founded(as: "it", by: node.trust.key()))
+            try node.trust.admit(asTrusted(b), founding: Household.founded(as: "it", by: node.trust.key()))
             node.start()
         }
         try pair(a, b, port: try await a.port())

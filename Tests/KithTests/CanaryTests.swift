@@ -43,7 +43,7 @@ import Testing
             return Node(store: node.store, key: node.key, trust: node.trust, configuration: configuration, logger: logger)
         }
         try a.trust.admit(
-            TrustedDevice(id: b.key.id, name: "", added: Date(timeIntervalSince1970: 0)), into: Household.founded(as: "a", by: a.key))
+            TrustedDevice(id: b.key.id, name: "", added: Date(timeIntervalSince1970: 0)), founding: Household.founded(as: "a", by: a.key))
         let first = loud(a)
         let firstTask = Task { try await first.run() }
         try await a.until { first.status.port != nil }

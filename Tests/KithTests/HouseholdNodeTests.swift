@@ -13,14 +13,14 @@ import Testing
 
     /// What pairing does: the first makes the second a member, which joins and dials it.
     private func pair(_ first: TestNode, _ second: TestNode, port: Int? = nil) throws {
-        try first.trust.admit(asTrusted(second), into: Household.founded(as: "first", by: first.key))
+        try first.trust.admit(asTrusted(second), founding: Household.founded(as: "first", by: first.key))
         try second.trust.join(try #require(first.trust.household).id, through: asTrusted(first, port: port))
     }
 
     /// Two members that are connected.
     private func connected() async throws -> (a: TestNode, b: TestNode, port: Int) {
         let (a, b) = (try TestNode(), try TestNode())
-        try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.key))
+        try a.trust.admit(asTrusted(b), founding: Household.founded(as: "a", by: a.key))
         a.start()
         let port = try await a.port()
         try b.trust.join(try #require(a.trust.household).id, through: asTrusted(a, port: port))
@@ -45,7 +45,7 @@ import Testing
         a.start()
         b.start()
         try await a.until { a.node.status.state == .localOnly }
-        try a.trust.admit(asTrusted(b), into: Household.founded(as: "a", by: a.key))
+        try a.trust.admit(asTrusted(b), founding: Household.founded(as: "a", by: a.key))
         let port = try await a.port()
         try pair(a, b, port: port)
         try await a.until { try a.titles().count == 30 }
@@ -93,7 +93,7 @@ import Testing
         b.start()
         try a.add("by hand")
         try await b.until { try b.titles() == ["by hand"] }
-        try a.trust.admit(asTrusted(c), into: Household.founded(as: "a", by: a.key))
+        try a.trust.admit(asTrusted(c), founding: Household.founded(as: "a", by: a.key))
         try await b.until { b.trust.standing == .member && b.trust.isTrusted(c.key.id) }
         try a.add("in the household")
         try await b.until { try b.titles() == ["by hand", "in the household"] }

@@ -15,7 +15,7 @@ import Testing
         let store = try TrustStore(in: folder.url, ownID: key.id)
         try store.admit(
             TrustedDevice(id: DeviceKey().id, name: "laptop", added: Date(timeIntervalSince1970: 0)),
-            into: Household.founded(as: "desk", by: key))
+            founding: Household.founded(as: "desk", by: key))
         return (folder, key.id, try IdentityArchive.sealed(from: folder.url, passphrase: passphrase, cost: cost))
     }
 

@@ -49,7 +49,7 @@ extension SyncedApp {
         if !isMember, other.trust.standing == .member { return try other.introduce(to: self) }
         do throws(TrustError) {
             let household = try KithTrust.Household.founded(as: deviceName, by: node.key)
-            try trust.admit(other.asTrusted, into: household)
+            try trust.admit(other.asTrusted, founding: household)
             guard let joined = trust.household else { return }
             try other.trust.join(joined.id, through: asTrusted)
         } catch {

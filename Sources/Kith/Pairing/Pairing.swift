@@ -165,16 +165,22 @@ public actor Pairing {
             app: configuration.app, method: configuration.method.method)
         session.name = Array(ProposedName.sanitized(Array(configuration.name.utf8)).utf8)
         session.port = UInt16(clamping: configuration.nodePort)
-        session.household = claim
+        session.household = claim(toward: connection.peer)
         let address = connection.isInitiator ? configuration.address : nil
-        return PairingAttempt(connection, session, trust: trust, candidate: candidate, address: address) { [happened] in
+        let founding = session.household.kind == .new ? candidate : nil
+        return PairingAttempt(connection, session, trust: trust, founding: founding, address: address) { [happened] in
             happened.yield(.compare($0))
         }
     }
 
     /// What this device says of its household.
-    private var claim: HouseholdClaim {
-        guard trust.standing == .member, let household = trust.household else { return HouseholdClaim(.new, candidate.id.bytes) }
+    ///
+    /// One that joins a household is in it for all others but the one that it was paired with: that one may have lost it.
+    private func claim(toward peer: DeviceID) -> HouseholdClaim {
+        let isJoining = trust.standing == .joining && trust.devices.contains { $0.id != peer }
+        guard isJoining || trust.standing == .member, let household = trust.household else {
+            return HouseholdClaim(.new, candidate.id.bytes)
+        }
         return HouseholdClaim(configuration.joinsOther ? .yielding : .staying, household.id.bytes)
     }
 

@@ -14,8 +14,8 @@ actor PairingAttempt {
 
     nonisolated let connection: Connection
     private let trust: TrustStore
-    /// The household that is made if neither device has one.
-    private let candidate: Household
+    /// The household that is made if neither device has one; `nil` if this one has.
+    private let founding: Household?
     /// The address that a person gave for the other device.
     private let address: PeerAddress?
     private let onCode: @Sendable (PairingCode) -> Void
@@ -26,13 +26,13 @@ actor PairingAttempt {
     private let outgoing: AsyncStream<[UInt8]>.Continuation
 
     init(
-        _ connection: Connection, _ configuration: PairingSession.Configuration, trust: TrustStore, candidate: Household,
+        _ connection: Connection, _ configuration: PairingSession.Configuration, trust: TrustStore, founding: Household?,
         address: PeerAddress?,
         onCode: @escaping @Sendable (PairingCode) -> Void
     ) {
         self.connection = connection
         self.trust = trust
-        self.candidate = candidate
+        self.founding = founding
         self.address = address
         self.onCode = onCode
         var random = SystemRandomNumberGenerator()
@@ -128,7 +128,7 @@ actor PairingAttempt {
             let peer = try TrustedDevice(
                 id: connection.peer, name: ProposedName.sanitized(name), addresses: node.map { [$0] } ?? [], added: Date())
             switch choice {
-            case .own: device = try trust.admit(peer, into: candidate)
+            case .own: device = try trust.admit(peer, founding: founding)
             case .peer(let bytes):
                 guard let household = HouseholdID(bytes: bytes) else { return .trustFailed }
                 device = try trust.join(household, through: peer)

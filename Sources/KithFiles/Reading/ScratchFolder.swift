@@ -14,6 +14,8 @@ import Glibc
 final class ScratchFolder: Sendable {
     private static let prefix = ".kith-"
     private let folder: URL
+    /// In which the files are: who opens a database locks its folder for a moment.
+    private let files: URL
     /// Held as long as the folder is needed.
     private let lock: FileLock?
 
@@ -29,8 +31,14 @@ final class ScratchFolder: Sendable {
 
     private init(in place: URL) throws {
         Self.removeUnused(in: place)
+        (folder, lock) = try Self.take(in: place)
+        files = folder.appending(path: "files")
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    private static func take(in place: URL) throws -> (folder: URL, lock: FileLock?) {
         while true {
-            let folder = place.appending(path: "\(Self.prefix)\(UUID().uuidString.lowercased())")
+            let folder = place.appending(path: "\(prefix)\(UUID().uuidString.lowercased())")
             Leftovers.note(folder.path)
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -41,13 +49,11 @@ final class ScratchFolder: Sendable {
                     Leftovers.forget(folder.path)
                     continue
                 }
-                (self.folder, self.lock) = (folder, nil)
-                return
+                return (folder, nil)
             }
             // Another program may have been quicker, before the folder was locked.
             if isTaken, FileManager.default.fileExists(atPath: folder.path) {
-                (self.folder, self.lock) = (folder, lock)
-                return
+                return (folder, lock)
             }
             Leftovers.forget(folder.path)
         }
@@ -71,7 +77,7 @@ final class ScratchFolder: Sendable {
         }
     }
 
-    var path: String { folder.path }
+    var path: String { files.path }
 
-    func path(_ name: String) -> String { folder.appending(path: name).path }
+    func path(_ name: String) -> String { files.appending(path: name).path }
 }

@@ -86,13 +86,16 @@ extension Membership {
     /// The seals of the chains of one device, in a time that hardly grows faster than their number: whoever adds one device again and
     /// again makes many.
     ///
-    /// Whoever ended another addition of the device, as late as this one or later, and not this one knew nothing of it.
+    /// Whoever ended another addition of the device, as late as this one or later, and not this one knew nothing of it. A later addition
+    /// was made by somebody who knew the earlier ones that had ended: what ended it does nothing to one that took another key, and another
+    /// key that was taken under it does nothing to one that was revoked.
     func sealed(_ chains: [RecordChain]) -> [MembershipRecord.ID: Int] {
         var seals: [MembershipRecord.ID: Int] = [:]
         // What ends the chains of this round and later ones.
         var (renewed, revoked) = (0, 0)
         var revokedBy: [DeviceID: Int] = [:]
         for (_, chains) in Dictionary(grouping: chains, by: \.round).sorted(by: { $0.key > $1.key }) {
+            let (renewedLater, revokedLater) = (renewed, revoked)
             for chain in chains {
                 if !chain.renewals.isEmpty { renewed += 1 }
                 guard let revocation = revocations.byAddition[chain.addition.id] else { continue }
@@ -101,8 +104,15 @@ extension Membership {
             }
             for chain in chains {
                 let revocation = revocations.byAddition[chain.addition.id]
-                let others = revoked - (revocation.map { revokedBy[$0.author, default: 0] } ?? 0)
-                let isEndedElsewhere = others > 0 || renewed > (chain.renewals.isEmpty ? 0 : 1)
+                let ownRenewals = chain.renewals.isEmpty ? 0 : 1
+                let isEndedElsewhere =
+                    if let revocation {
+                        revoked > revokedBy[revocation.author, default: 0] || renewed - renewedLater > ownRenewals
+                    } else if chain.renewals.count == 1 {
+                        revoked > revokedLater || renewed - renewedLater > 1
+                    } else {
+                        revoked > 0 || renewed > ownRenewals
+                    }
                 if let seal = isEndedElsewhere ? 0 : revocation?.terms.seal { seals[chain.addition.id] = seal }
             }
         }

@@ -17,11 +17,11 @@ extension Membership {
         guard let warrant = warrants.first else { throw .notAMember }
         var said: [MembershipRecord] = []
         if case .revoke(let device) = action {
-            for chain in self.warrants(of: device) {
+            for (chain, seal) in toBeEnded(of: device, by: signer.id) {
                 var terms = RecordTerms()
                 terms.warrant = warrant.addition.id
                 terms.addition = chain.addition.id
-                terms.seal = chain.next
+                terms.seal = seal
                 said.append(try record(action, terms, by: signer, milliseconds))
             }
         } else {
@@ -31,6 +31,22 @@ extension Membership {
         guard let last = said.last else { throw .notAMember }
         try insert(said)
         return last
+    }
+
+    /// The additions that a revocation of `device` names, the one by which it is a member last, and their seals.
+    ///
+    /// Those that were revoked before are named once more, or what the device said then would go: who ends only a later one says nothing
+    /// of them.
+    private func toBeEnded(of device: DeviceID, by author: DeviceID) -> [(chain: RecordChain, seal: Int)] {
+        let warrants = warrants(of: device).map { ($0, $0.next) }
+        if warrants.isEmpty { return [] }
+        let earlier = (chains[device] ?? []).compactMap { chain -> (RecordChain, Int)? in
+            guard chain.renewals.isEmpty, let seal = seals[chain.addition.id], seal > 0,
+                revocations.byAddition[chain.addition.id]?.author != author
+            else { return nil }
+            return (chain, min(seal, chain.next))
+        }
+        return earlier + warrants
     }
 
     private func record(

@@ -1,11 +1,12 @@
 extension TrustStore {
-    /// Makes `device`, which was just paired, a member of this device's household, or of `candidate` if there is none yet.
+    /// Makes `device`, which was just paired, a member of this device's household; of one that this device joins once it is a member itself.
     ///
-    /// A new household takes in the devices on the list as well. A member keeps its name.
+    /// - Parameter candidate: the household that this device founds unless it is a member of one. It takes in the devices on the list as
+    ///   well. A member keeps its name.
     /// - Throws: `.ownDevice`, `.limitReached`, and what reading or writing the files throws.
     @discardableResult
-    package func admit(_ device: TrustedDevice, into candidate: Household) throws(TrustError) -> TrustedDevice {
-        try found(candidate)
+    package func admit(_ device: TrustedDevice, founding candidate: Household? = nil) throws(TrustError) -> TrustedDevice {
+        if let candidate { try found(candidate) }
         let isMember = self.device(device.id) != nil
         return try add(TrustedDevice(id: device.id, name: isMember ? "" : device.name, addresses: device.addresses, added: device.added))
     }

@@ -15,7 +15,7 @@ struct CarriedHousehold {
         }
         for (index, store) in stores.enumerated().dropFirst() {
             let device = try TrustedDevice(id: store.ownID, name: "home\(index)", addresses: [], added: Date(timeIntervalSince1970: 0))
-            try stores[0].admit(device, into: Household.founded(as: "home0", by: stores[0].key()))
+            try stores[0].admit(device, founding: Household.founded(as: "home0", by: stores[0].key()))
         }
         let sponsor = try TrustedDevice(id: stores[0].ownID, name: "home0", addresses: [], added: Date(timeIntervalSince1970: 0))
         for store in stores.dropFirst() {

@@ -41,6 +41,63 @@ import Testing
         #expect(atDesk.addresses.map(\.description) == ["127.0.0.1:\(NodeConfiguration.preferredPort)"])
     }
 
+    @Test(arguments: [true, false]) func `three devices that are paired before any of them synchronises are one household`(dials: Bool)
+        async throws
+    {
+        let cellar = try PairingDevice()
+        func pair(_ waiting: PairingDevice, _ dialling: PairingDevice) async throws {
+            let (port, record) = try await wait(waiting.open(), answering: true)
+            guard case .paired = try await run(dialling.open(dialling: port), answering: true).outcome else {
+                Issue.record()
+                return
+            }
+            guard case .paired = try await record.value.outcome else {
+                Issue.record()
+                return
+            }
+        }
+        // The desk joins the attic's household, and has heard nothing of it when it is paired with the third.
+        try await pair(attic, desk)
+        if dials { try await pair(cellar, desk) } else { try await pair(desk, cellar) }
+        #expect(cellar.trust.household?.id == attic.trust.household?.id && desk.trust.household?.id == attic.trust.household?.id)
+        // Once more: the desk is the one that the cellar was paired with.
+        if dials { try await pair(desk, cellar) } else { try await pair(cellar, desk) }
+        for (one, other) in [(attic, desk), (desk, cellar), (attic, desk), (attic, cellar)] { try exchange(one.trust, other.trust) }
+        let all = Set([attic, desk, cellar].map(\.key.id))
+        for device in [attic, desk, cellar] {
+            #expect(device.trust.standing == .member)
+            #expect(Set(device.trust.devices.map(\.id)) == all.subtracting([device.key.id]))
+        }
+    }
+
+    @Test(arguments: [true, false]) func `who was paired with a device that has lost the household is paired with it anew`(dials: Bool)
+        async throws
+    {
+        let (port, record) = try await wait(attic.open(), answering: true)
+        _ = try await run(desk.open(dialling: port), answering: true)
+        _ = try await record.value
+        try attic.trust.leave()
+        try attic.trust.forgetHousehold()
+        #expect(attic.trust.standing == .alone && desk.trust.standing == .joining)
+        let (waiting, dialling) = dials ? (desk, attic) : (attic, desk)
+        let (again, second) = try await wait(waiting.open(), answering: true)
+        _ = try await run(dialling.open(dialling: again), answering: true)
+        _ = try await second.value
+        try exchange(attic.trust, desk.trust)
+        #expect(attic.trust.standing == .member && desk.trust.standing == .member)
+    }
+
+    /// What two that synchronise tell each other of their household.
+    private func exchange(_ one: TrustStore, _ other: TrustStore) throws {
+        var messages = one.householdChange.map { (other, one, $0) } + other.householdChange.map { (one, other, $0) }
+        for _ in 0..<100 where !messages.isEmpty {
+            let (listener, speaker, message) = messages.removeFirst()
+            let (answers, hasChanged) = try listener.answer(message)
+            messages += answers.map { (speaker, listener, $0) }
+            if hasChanged { messages += listener.householdChange.map { (speaker, listener, $0) } }
+        }
+    }
+
     @Test(arguments: [(true, false), (false, true)]) func `one no is enough`(answers: (Bool, Bool)) async throws {
         let (port, record) = try await wait(attic.open(), answering: answers.0, endsWithFailure: true)
         let other = try await run(desk.open(dialling: port), answering: answers.1)

@@ -41,7 +41,7 @@ struct CarryHome {
     /// Makes another machine a member.
     func admit(_ other: CarryHome, as name: String) throws {
         let device = try TrustedDevice(id: other.node.key.id, name: name, addresses: [], added: Date(timeIntervalSince1970: 0))
-        try trust.admit(device, into: Household.founded(as: "home0", by: node.key))
+        try trust.admit(device, founding: Household.founded(as: "home0", by: node.key))
         let sponsor = try TrustedDevice(id: node.key.id, name: "home0", addresses: [], added: Date(timeIntervalSince1970: 0))
         if other.trust.standing != .member, let id = trust.household?.id { try other.trust.join(id, through: sponsor) }
     }

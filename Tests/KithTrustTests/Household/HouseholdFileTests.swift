@@ -93,7 +93,7 @@ import Testing
         try a.sponsor(b)
         try a.exchange(with: b)
         try c.store.found(Household.founded(as: "c", by: c.key))
-        try c.store.admit(b.asTrusted, into: Household.founded(as: "unused", by: c.key))
+        try c.store.admit(b.asTrusted, founding: Household.founded(as: "unused", by: c.key))
         try b.store.join(try #require(c.store.household).id, through: c.asTrusted)
         #expect(b.trusted == [c.id])
         try b.exchange(with: c)

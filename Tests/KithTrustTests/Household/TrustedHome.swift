@@ -33,7 +33,7 @@ final class TrustedHome {
 
     /// What happens when two are paired and the second joins, before they synchronise.
     func sponsor(_ second: TrustedHome) throws {
-        try store.admit(second.asTrusted, into: Household.founded(as: "first", by: key))
+        try store.admit(second.asTrusted, founding: Household.founded(as: "first", by: key))
         try second.store.join(try #require(store.household).id, through: asTrusted)
     }
 
