@@ -57,7 +57,8 @@ extension StoreError {
     }
 
     private static func words(_ code: Int32, _ detail: String) -> (Code, String) {
-        switch code & 0xff {
+        // The index of the write-ahead log finds no room.
+        switch code == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue ? SQLITE_FULL : code & 0xff {
         case SQLITE_FULL:
             (.diskFull, "The disk is full; nothing was changed. Free some space and try again. (\(detail))")
         case SQLITE_CANTOPEN:

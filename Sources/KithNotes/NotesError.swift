@@ -114,7 +114,8 @@ extension NotesError {
         let words = error.message?.split(whereSeparator: \.isNewline).first.map { String($0.prefix(200)) }
         let detail = words ?? "SQLite error \(error.extendedResultCode.rawValue)"
         let details = error.description
-        switch error.resultCode {
+        // The index of the write-ahead log finds no room.
+        switch error.extendedResultCode == .SQLITE_IOERR_SHMSIZE ? .SQLITE_FULL : error.resultCode {
         case .SQLITE_NOTADB:
             self.init(
                 .notAStore, "The file is not an SQLite database and was left as it is. Choose another file for the notes.", details: details

@@ -78,6 +78,9 @@ struct FullDiskTests {
             #expect(part(command).components(separatedBy: "err: ").count == 2, "\(part(command))")
         }
         #expect(!part("up ").contains("= 0"))
+        if spoiling.hasPrefix("dd") {
+            for command in ["note add", "up "] { #expect(part(command).contains("The disk is full"), "\(part(command))") }
+        }
     }
 
     @Test(

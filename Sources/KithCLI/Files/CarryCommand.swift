@@ -77,7 +77,7 @@ struct CarryInCommand: ParsableCommand {
         discussion: """
             Of a folder all files are read that `kith carry out` made, in whatever order they fit together. Nothing on the stick is \
             changed. Each file is read to its end and checked before anything of it is taken in. The exit status is 0 if no file was refused \
-            and none waits for another one, 65 if one was refused or nothing of others is for this machine, and 75 if one waits.
+            and none waits for another one, 65 if one was refused or, of the files of others, none is for this machine, and 75 if one waits.
 
             EXAMPLES
               kith carry in /media/stick

@@ -42,7 +42,7 @@ extension FilesError {
     static func mapping<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
             throw diskFull
         } catch let error as DatabaseError {
             throw FilesError(.inputOutput, "SQLite refused: \(error.message ?? "error \(error.extendedResultCode.rawValue)").")

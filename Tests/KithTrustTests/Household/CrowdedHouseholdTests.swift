@@ -175,7 +175,11 @@ import Testing
             let isEndedElsewhere = chains.contains { other in
                 guard other.addition.id != chain.addition.id, other.round >= chain.round else { return false }
                 let elsewhere = membership.revocations.byAddition[other.addition.id]
-                return !other.renewals.isEmpty || elsewhere != nil && elsewhere?.author != revocation?.author
+                let isOfSameRound = other.round == chain.round
+                if let revocation {
+                    return isOfSameRound && !other.renewals.isEmpty || elsewhere != nil && elsewhere?.author != revocation.author
+                }
+                return (isOfSameRound || chain.renewals.count != 1) && (!other.renewals.isEmpty || elsewhere != nil)
             }
             #expect(membership.seals[chain.addition.id] == (isEndedElsewhere ? 0 : revocation?.terms.seal))
         }
