@@ -146,7 +146,8 @@ struct NaturalKeyTests {
         // Once it is deleted, the trash does not bring it back either.
         try stranger.execute("DELETE FROM t")
         try b.receive(from: stranger)
-        #expect(throws: StoreError.self) { try b.store.restore(table: "t", id: id) }
+        let refused = #expect(throws: StoreError.self) { try b.store.restore(table: "t", id: id) }
+        #expect(refused?.code == .valueRejected)
         #expect(try Self.shown(b, "SELECT * FROM t").isEmpty)
         try b.expectSound()
     }

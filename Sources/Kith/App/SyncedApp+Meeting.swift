@@ -63,7 +63,7 @@ extension SyncedApp {
         }
     }
 
-    /// Introduces both if need be, and returns when each has what the other one had, attachments included. Apps that were not started are
+    /// Introduces both if need be, and returns when each has what the other one had, attachments included, and knows it. Apps that were not started are
     /// stopped again, once their last meeting is over: an app may meet several others at once.
     ///
     /// It goes the way that real devices go, over a connection within the process.

@@ -14,7 +14,7 @@ import Glibc
 final class ScratchFolder: Sendable {
     private static let prefix = ".kith-"
     private let folder: URL
-    /// In which the files are: who opens a database locks its folder for a moment.
+    /// In which the files are: a store that is opened there locks it for a moment.
     private let files: URL
     /// Held as long as the folder is needed.
     private let lock: FileLock?
@@ -33,7 +33,13 @@ final class ScratchFolder: Sendable {
         Self.removeUnused(in: place)
         (folder, lock) = try Self.take(in: place)
         files = folder.appending(path: "files")
-        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        do {
+            try FileManager.default.createDirectory(
+                at: files, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        } catch {
+            Self.remove(folder)
+            throw error
+        }
     }
 
     private static func take(in place: URL) throws -> (folder: URL, lock: FileLock?) {
@@ -59,7 +65,9 @@ final class ScratchFolder: Sendable {
         }
     }
 
-    deinit {
+    deinit { Self.remove(folder) }
+
+    private static func remove(_ folder: URL) {
         try? FileManager.default.removeItem(at: folder)
         Leftovers.forget(folder.path)
     }

@@ -112,10 +112,12 @@ extension RowState {
     /// no more. By place among the tracked columns.
     package func shownInOtherKinds(_ table: CatalogTable, _ tracked: CatalogTable.Tracked) -> [Int: ColumnValue] {
         var values: [Int: ColumnValue] = [:]
-        for (place, column) in tracked.columns.enumerated() where self[column] == nil {
-            let key = table.columns[column].key
-            let others = table.columns.filter { $0.key.name == key.name && $0.key.kind != key.kind }
-            if let value = others.lazy.compactMap({ self[$0.number]?.shownValue }).last { values[place] = value }
+        for entry in cells where !tracked.columns.contains(entry.column) {
+            let name = table.columns[entry.column].key.name
+            guard let place = tracked.columns.firstIndex(where: { table.columns[$0].key.name == name }),
+                self[tracked.columns[place]] == nil, let value = entry.cell.shownValue
+            else { continue }
+            values[place] = value
         }
         return values
     }

@@ -17,14 +17,15 @@ extension Capture {
         else { throw StoreError(.notFound, "Row \(id) of \(name) is not in the trash.") }
         let table = ledger.catalog.tables[number]
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
-        if let key = tracked.naturalKey, !key.names(id, showing: hidden.state.shownValues(tracked)) {
+        let shown = hidden.state.shownValues(tracked)
+        let others = try hidden.state.shownInOtherKinds(table, tracked).filter { try fits($1, tracked.kinds[$0]) }
+        let values = shown.indices.map { shown[$0] ?? others[$0] }
+        if let key = tracked.naturalKey, !key.names(id, showing: values) {
             throw StoreError(.valueRejected, "The id of row \(id) of \(name) does not follow from its key, so it cannot be shown.")
         }
-        let others = try hidden.state.shownInOtherKinds(table, tracked).filter { try fits($1, tracked.kinds[$0]) }
         if !others.isEmpty {
             // As the app would insert it.
-            let shown = hidden.state.shownValues(tracked)
-            _ = try user.insert(id, shown.indices.map { shown[$0] ?? others[$0] })
+            _ = try user.insert(id, values)
             return
         }
         let before = hidden.state.liveDots
@@ -46,18 +47,17 @@ extension Capture {
         }
     }
 
-    /// Whether a column of this kind can hold what one of another kind held.
+    /// Whether a column of this kind can hold what one of another kind held. In the place of NULL it takes its default, as it may be NOT NULL.
     private func fits(_ value: ColumnValue, _ kind: ColumnKind) throws -> Bool {
         switch (kind, value) {
-        case (.register, _), (_, .null), (.counter, .integer): return true
+        case (_, .null): return false
+        case (.register, _), (.counter, .integer): return true
         case (.text, .text(let bytes)): return String(validating: bytes, as: UTF8.self) != nil
         case (.set, .text):
-            do {
-                _ = try SetText.elements(of: value, connection)
-                return true
-            } catch is StoreError {
-                return false
-            }
+            let select = try connection.statement("SELECT CASE WHEN json_valid(?1) THEN json_type(?1) = 'array' ELSE 0 END")
+            select.bind(1, value)
+            defer { select.reset() }
+            return try select.step() && select.int(0) != 0
         default: return false
         }
     }

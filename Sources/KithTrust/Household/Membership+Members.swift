@@ -86,9 +86,10 @@ extension Membership {
     /// The seals of the chains of one device, in a time that hardly grows faster than their number: whoever adds one device again and
     /// again makes many.
     ///
-    /// Whoever ended another addition of the device, as late as this one or later, and not this one knew nothing of it. A later addition
-    /// was made by somebody who knew the earlier ones that had ended: what ended it does nothing to one that took another key, and another
-    /// key that was taken under it does nothing to one that was revoked.
+    /// A member that ended another addition of the device, of the same round or a later one, and not this one, did not know of this one:
+    /// nothing that the device said under it stands. But the member that adds a device again knows which of its additions have ended. So
+    /// a revocation of a later addition leaves one alone under which the device took another key, and a key that the device took under a
+    /// later addition leaves one alone that was revoked.
     func sealed(_ chains: [RecordChain]) -> [MembershipRecord.ID: Int] {
         var seals: [MembershipRecord.ID: Int] = [:]
         // What ends the chains of this round and later ones.

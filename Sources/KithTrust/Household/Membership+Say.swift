@@ -35,13 +35,13 @@ extension Membership {
 
     /// The additions that a revocation of `device` names, the one by which it is a member last, and their seals.
     ///
-    /// Those that were revoked before are named once more, or what the device said then would go: who ends only a later one says nothing
-    /// of them.
+    /// It names those that another member revoked before once more. Otherwise what the device said under them would go: a member that ends
+    /// only a later addition counts as one that did not know of them.
     private func toBeEnded(of device: DeviceID, by author: DeviceID) -> [(chain: RecordChain, seal: Int)] {
         let warrants = warrants(of: device).map { ($0, $0.next) }
         if warrants.isEmpty { return [] }
         let earlier = (chains[device] ?? []).compactMap { chain -> (RecordChain, Int)? in
-            guard chain.renewals.isEmpty, let seal = seals[chain.addition.id], seal > 0,
+            guard let seal = seals[chain.addition.id], seal > 0,
                 revocations.byAddition[chain.addition.id]?.author != author
             else { return nil }
             return (chain, min(seal, chain.next))

@@ -2,8 +2,8 @@
 ///
 /// Nothing takes back a revocation: whoever was ever added, by whatever records, may revoke. That is no more than the one who added it
 /// can do itself, and it keeps anybody from silencing a member by adding a second one under the same number. Of all that name one
-/// addition one is kept, the one that leaves the least standing, with the additions that lead to its author. Of equal ones it is the one
-/// of whoever ended most of the device's later additions, and so knew of this one.
+/// addition one is kept, the one that leaves the least standing, with the additions that lead to its author. If several
+/// leave equally little, that of the member is kept that has ended most of the device's later additions.
 struct Revocations: Sendable {
     /// By the addition that each names.
     private(set) var byAddition: [MembershipRecord.ID: MembershipRecord] = [:]

@@ -107,6 +107,20 @@ import Testing
         try expectMembers(a.members, [a, x, new])
     }
 
+    @Test func `a device is revoked while it takes another key, and is revoked again under the old one`() throws {
+        var x = try HouseholdDevice.founder("x")
+        var a = try x.add("a")
+        var b = try x.add("b")
+        try a.hear(x)
+        try x.say(.replace(by: DeviceKey().id))
+        try a.say(.revoke(x.id))
+        try b.hear(a)
+        try b.hear(x)
+        try b.say(.add(x.id, name: "x"))
+        try b.say(.revoke(x.id))
+        try expectMembers([a.id, b.id], [a, b, x])
+    }
+
     @Test func `who returns cannot bring back what it says it had said before`() throws {
         var a = try HouseholdDevice.founder()
         var x = try a.add("x")
