@@ -314,12 +314,15 @@ actor Network {
             if sessions[device] === runner {
                 sessions[device] = nil
                 leaving.remove(device)
-                node.board.disconnected(device, end.isOwnWish ? nil : end.reason.message, isRefused: end.isRefusedByPeer)
+                let obstacle = end.reason.code == .storeFailed && !end.reason.isFromPeer ? end.reason.message : nil
+                node.board.disconnected(
+                    device, end.isOwnWish || obstacle != nil ? nil : end.reason.message, isRefused: end.isRefusedByPeer, obstacle: obstacle)
                 node.upkeep.disconnected(device)
             }
         }
         node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(end.reason.message)"])
-        if end.peer != nil { planner.succeeded(device) }
+        // Where a disk is full on either side, to dial again at once would only repeat what was done.
+        if end.peer != nil, end.reason.code != .storeFailed { planner.succeeded(device) }
         let advice = end.refusedGroup.map { meet(group: $0, of: device) } ?? end.reason.code.retry
         planner.disconnected(
             device, advice, isReplaced: end.reason.code == .replaced, now: MonotonicClock.now, using: &random)

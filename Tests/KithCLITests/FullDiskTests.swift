@@ -170,6 +170,35 @@ struct FullDiskTests {
         #expect(size > 20_000, "\(output)")
     }
 
+    @Test(.enabled(if: canMount))
+    func `a machine whose disk becomes full while it receives says so, also in its status, and goes on when there is room`() throws {
+        let output = try disk(
+            """
+            here=$("$KITH" device id); there=$(KITH_HOME=$PWD/elsewhere "$KITH" device id)
+            mkdir vault && for n in $(seq 60); do head -c 60000 /dev/urandom | base64 >vault/$n.md; done
+            KITH_HOME=$PWD/elsewhere "$KITH" import vault >/dev/null
+            KITH_HOME=$PWD/elsewhere "$KITH" device add $here --name Here >/dev/null
+            KITH_HOME=$PWD/elsewhere "$KITH" up --no-discovery --port 0 >/dev/null 2>&1 & other=$!
+            until port=$(KITH_HOME=$PWD/elsewhere "$KITH" status --json | sed -n 's/.*"port" *: *\\([0-9]*\\).*/\\1/p' | grep .); do sleep 0.1; done
+            "$KITH" device add $there --name There --address 127.0.0.1:$port >/dev/null
+            "$KITH" up --no-discovery --port 0 >up.log 2>&1 & node=$!
+            """,
+            """
+            until "$KITH" status 2>/dev/null | head -1 | grep "Not synchronising: The disk is full"; do sleep 0.2; done
+            tell status
+            mount -o remount,size=64m disk
+            until "$KITH" status | head -1 | grep "Up to date"; do sleep 0.2; done
+            "$KITH" note list --json | grep -c '"title"'
+            kill $node $other; wait
+            sed 's/^/log: /' up.log
+            """)
+        #expect(output.contains("out: Your notes are safe here.") && output.contains("Up to date with There."), "\(output)")
+        #expect(output.contains("\n62\n"), "\(output)")
+        // From the first session on, the other one can be reached all the time.
+        let log = output.split(separator: "\n").filter { $0.hasPrefix("log: ") }.drop { !$0.contains("Synchronising") }
+        #expect(!log.isEmpty && !log.contains { $0.contains("cannot be reached") }, "\(output)")
+    }
+
     @Test(.enabled(if: canMount)) func `what cannot be removed from a read-only disk is there as before, and said`() throws {
         let output = try disk(
             """

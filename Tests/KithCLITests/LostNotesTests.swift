@@ -29,6 +29,17 @@ struct LostNotesTests {
         #expect(choices.status == 65 && choices.output.contains("backup") && choices.output.contains("--refill"), "\(choices.output)")
     }
 
+    @Test(arguments: ["mv $KITH_HOME/store there; ln -s store $KITH_HOME/store", "chmod 000 $KITH_HOME/store"])
+    func `a folder that cannot be entered says nothing of the notes`(how: String) throws {
+        try home.shell(how)
+        // A superuser enters every folder, unless he gives that up.
+        let user = getuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search " : ""
+        for command in ["note list", "note add x", "status", "doctor", "recover", "snapshot s", "restore b", "up", "device list"] {
+            expectFailure(try home.shell("\(user)\"$KITH\" \(command)"), 66, "Nothing is known of the notes", "cannot be looked at")
+        }
+        #expect(try home.shell("\(user)\"$KITH\" device id").status == 0)
+    }
+
     @Test func `what a person chose is done: a new file, or a backup`() throws {
         try home.shell("cp \(home.store.path) backup; truncate -s 0 \(home.store.path)")
         let refilled = try home.kith("recover", "--refill", "--json")

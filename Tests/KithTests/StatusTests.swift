@@ -131,6 +131,47 @@ import Testing
         #expect(board.current.state == .localOnly)
     }
 
+    @Test func `what the store could not do in a session stands until it is known to work, or the device cannot be met`() throws {
+        let (node, other) = (try TestNode(), try TestNode())
+        try node.trust(other)
+        let device = other.key.id
+        var router = SessionRouter()
+        let session = router.open()
+        let board = StatusBoard()
+        board.runs(true)
+        board.trust(node.trust)
+        func fail() {
+            board.connected(device, by: session, address: nil)
+            board.disconnected(device, nil, obstacle: "The disk is full.")
+            #expect(board.current.reason == .storeFails("The disk is full."))
+            board.connected(device, by: session, address: nil)
+            #expect(board.current.reason == .storeFails("The disk is full."))
+        }
+        fail()
+        board.disconnected(device, "The connection was lost.")
+        #expect(board.current.reason != .storeFails("The disk is full."))
+        fail()
+        board.failed(device, "Nothing answers.")
+        #expect(board.current.reason != .storeFails("The disk is full."))
+        fail()
+        try node.trust.remove(device)
+        board.trust(node.trust)
+        #expect(board.current.state == .localOnly)
+    }
+
+    @Test func `a status is written into the file that is there when there is no room for another one`() throws {
+        let node = try TestNode()
+        let file = node.folder.appending(path: "status.json")
+        try PrivateText.write(Data(repeating: 49, count: 100), to: file)
+        #expect(PrivateText.overwrite(file, with: Data("short".utf8)))
+        #expect(try Data(contentsOf: file) == Data("short".utf8) + Data(repeating: 32, count: 95))
+        #expect(!PrivateText.overwrite(file, with: Data(repeating: 50, count: 1 << 20)))
+        #expect(try Data(contentsOf: file).count == 100)
+        #expect(!PrivateText.overwrite(node.folder.appending(path: "none"), with: Data()))
+        try FileManager.default.createSymbolicLink(at: node.folder.appending(path: "link"), withDestinationURL: file)
+        #expect(!PrivateText.overwrite(node.folder.appending(path: "link"), with: Data()))
+    }
+
     @Test func `what a session says that gave way, or has ended, does not count`() throws {
         let (node, other) = (try TestNode(), try TestNode())
         try node.trust(other)

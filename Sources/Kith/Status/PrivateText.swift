@@ -7,6 +7,13 @@ import Musl
 #else
 import Glibc
 #endif
+// Swift takes what the C library declares of files for a part of a module that reads its headers first, and asks for that one by name.
+#if canImport(CDispatch)
+import CDispatch
+#endif
+#if canImport(CoreFoundation)
+import CoreFoundation
+#endif
 
 /// Small files that only their owner may read.
 package enum PrivateText {
@@ -31,6 +38,21 @@ package enum PrivateText {
             unlink(temporary)
             throw failure(reason)
         }
+    }
+
+    /// Writes this content and spaces into the blocks that the file has already, without asking for another one. Whoever reads at that moment
+    /// may see a part of both.
+    ///
+    /// - Returns: whether it could: there is such a file, of this user and of no other name, and its blocks are enough.
+    static func overwrite(_ file: URL, with data: Data) -> Bool {
+        let descriptor = open(file.path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_nlink == 1 else { return false }
+        guard data.count <= Int(status.st_blocks) * 512 else { return false }
+        let padding = Data(repeating: UInt8(ascii: " "), count: max(0, Int(status.st_size) - data.count))
+        return (data + padding).withUnsafeBytes { write(all: $0, to: descriptor) }
     }
 
     private static func write(all bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {

@@ -11,6 +11,8 @@ final class StatusBoard: Sendable {
         case reading
         /// Bringing to the disk what was committed.
         case flushing
+        /// A session with this device: reading what it is told, or writing what it tells.
+        case exchanging(DeviceID)
     }
 
     /// How soon what has failed is tried again.
@@ -118,6 +120,9 @@ final class StatusBoard: Sendable {
             state.facts.household = trust.household?.id.description
             let ids = Set(devices.map(\.id))
             state.peers = state.peers.filter { ids.contains($0.key) }
+            state.obstacles = state.obstacles.filter { work, _ in
+                if case .exchanging(let device) = work { ids.contains(device) } else { true }
+            }
         }
     }
 
@@ -163,10 +168,7 @@ final class StatusBoard: Sendable {
 
     /// Something keeps the node from this work, or no longer does.
     func obstacle(_ sentence: String?, to work: Work) {
-        update { state in
-            state.obstacles[work] = sentence
-            state.facts.obstacle = state.obstacles.min { $0.key < $1.key }?.value
-        }
+        update { $0.obstacles[work] = sentence }
     }
 
     /// The store holds commits of these devices that nobody has signed, and so sends nothing; `nil` if it can prove all that it holds.
@@ -204,14 +206,20 @@ final class StatusBoard: Sendable {
             peer.mended = status.mended.isEmpty ? nil : status.mended.map(\.tableAndID)
             peer.withheld = status.withheld.isEmpty ? nil : status.withheld.map(\.tableAndID)
         }
+        // Rows were written, or there are none to be written.
+        if status.isInSync || status.receiving.map({ $0.rows > 0 }) == true { obstacle(nil, to: .exchanging(device)) }
         return isMended
     }
 
     /// - Parameters:
     ///   - reason: what went wrong; `nil` if nothing did.
     ///   - isRefused: whether it does not trust this device.
-    func disconnected(_ device: DeviceID, _ reason: String?, isRefused: Bool = false) {
-        state.withLock { $0.sessions[device] = nil }
+    ///   - obstacle: what this store could not do in the session, which stays true until more is known.
+    func disconnected(_ device: DeviceID, _ reason: String?, isRefused: Bool = false, obstacle: String? = nil) {
+        state.withLock { state in
+            state.sessions[device] = nil
+            state.obstacles[.exchanging(device)] = obstacle
+        }
         update(device) { peer in
             peer.state = .notReachable
             peer.isInSync = false
@@ -225,6 +233,8 @@ final class StatusBoard: Sendable {
     }
 
     func failed(_ device: DeviceID, _ reason: String, isRefused: Bool = false) {
+        // Whether the store would do it now shows when the device is met again.
+        state.withLock { $0.obstacles[.exchanging(device)] = nil }
         update(device) { peer in
             peer.note(reason)
             peer.isRefused = isRefused ? true : nil
@@ -258,6 +268,7 @@ final class StatusBoard: Sendable {
     private static func status(of state: State) -> NodeStatus {
         if !state.facts.isRunning, let elsewhere = state.elsewhere { return elsewhere }
         var facts = state.facts
+        facts.obstacle = state.obstacles.min { $0.key < $1.key }?.value
         let names = DeviceNames(state.devices)
         facts.peers = state.devices.sorted { $0.id < $1.id }.map { device in
             var peer = state.peers[device.id] ?? NodeStatus.Peer(deviceID: device.id.description, name: "")

@@ -40,11 +40,17 @@ package struct StatusFile: Sendable {
         return status
     }
 
-    /// Replaces the file in one step.
+    /// Replaces the file in one step. Where the disk has no room for another one, it is written into the room that this one has.
     func write(_ status: NodeStatus) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        try PrivateText.write(encoder.encode(status), to: url)
+        let data = try encoder.encode(status)
+        do {
+            try PrivateText.write(data, to: url)
+        } catch {
+            // A full disk is what a status is most needed for.
+            guard PrivateText.overwrite(url, with: data) else { throw error }
+        }
         touch()
     }
 

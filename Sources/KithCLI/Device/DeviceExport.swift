@@ -25,7 +25,7 @@ struct DeviceExport: ParsableCommand {
         guard !FileManager.default.fileExists(atPath: file) else {
             throw CommandFailure(.cannotCreate, "\(file) exists already. Name a new file.")
         }
-        let folder = try options.folders().identity
+        let folder = try options.identity()
         _ = try DeviceKey.load(from: folder)
         try IdentityArchive.export(from: folder, to: file, passphrase: Passphrase.read(isNew: true))
         if options.json { return try Console.output.write(json: ["file": file]) }

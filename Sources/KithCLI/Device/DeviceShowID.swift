@@ -16,7 +16,7 @@ struct DeviceShowID: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let id = try DeviceKey.loadOrCreate(in: options.folders().identity).id
+        let id = try DeviceKey.loadOrCreate(in: options.identity()).id
         if options.json { return try Console.output.write(json: ["id": id.description, "short": id.shortDescription]) }
         try Console.output.writeLine(id.description)
     }

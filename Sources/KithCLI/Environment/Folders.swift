@@ -31,6 +31,17 @@ struct Folders {
         }
     }
 
+    /// Where a folder on the way to the notes cannot be entered, nothing is known of them: neither that there are none, nor that they are gone.
+    func checkNotesCanBeSeen() throws(CommandFailure) {
+        guard access(notes.path, F_OK) != 0, ![ENOENT, ENOTDIR].contains(errno) else { return }
+        throw CommandFailure(
+            .noInput,
+            """
+            Nothing is known of the notes in \(notes.path), which cannot be looked at: \(String(cString: strerror(errno))). Is this the right \
+            user, and may it enter the folders on the way?
+            """)
+    }
+
     /// How the notes are opened. What they are known by names this device from the beginning, which gets its key then if it has none;
     /// where none can be made, they are written all the same.
     var notesOptions: NotesStore.Options {

@@ -18,10 +18,19 @@ struct StoreOptions: ParsableArguments {
 
     /// Where everything is. If nothing is there yet, the command says what to do.
     func folders() throws(CommandFailure) -> Folders {
+        let folders = try foldersOfKey()
+        try folders.checkNotesCanBeSeen()
+        return folders
+    }
+
+    private func foldersOfKey() throws(CommandFailure) -> Folders {
         let folders = try Folders(store: store)
         if !json { FirstStart.tell(folders) }
         return folders
     }
+
+    /// Where the key and the list of trusted devices are, for commands that need no notes.
+    func identity() throws(CommandFailure) -> URL { try foldersOfKey().identity }
 
     /// The same for a command that makes no file of notes where `--store` says, or, if it needs notes, none at all.
     func foldersWithFile(needingNotes needsNotes: Bool = false) throws(CommandFailure) -> Folders {
@@ -83,7 +92,7 @@ struct StoreOptions: ParsableArguments {
     func trustedDevices() throws -> [TrustedDevice] { try trustThatIsThere().devices }
 
     private func trustThatIsThere() throws -> TrustStore {
-        let folder = try folders().identity
+        let folder = try identity()
         return try TrustStore(in: folder, ownID: DeviceKey.load(from: folder).id)
     }
 
@@ -93,7 +102,7 @@ struct StoreOptions: ParsableArguments {
         do {
             return (try trust(), nil)
         } catch let error as TrustError where error.code == .fileSystem {
-            let folder = try folders().identity
+            let folder = try identity()
             // Whoever has a key needs nothing to be written.
             if let key = try? DeviceKey.load(from: folder) { return (try TrustStore(in: folder, ownID: key.id), nil) }
             return (try TrustStore(in: folder, ownID: DeviceKey().id), error.message)
@@ -105,7 +114,7 @@ struct StoreOptions: ParsableArguments {
 
     /// The list of trusted devices; this device gets its key if it has none yet.
     func trust() throws -> TrustStore {
-        let folder = try folders().identity
+        let folder = try identity()
         return try TrustStore(in: folder, ownID: DeviceKey.loadOrCreate(in: folder).id)
     }
 }

@@ -47,7 +47,11 @@ struct PairCommand: AsyncParsableCommand {
         help: "What this machine calls itself; by default its host name. Only the household is told.")
     var name: String?
 
-    @Flag(help: "If both machines are in a household, leave the one of this machine for the other's. The notes come along.")
+    @Flag(
+        help: """
+            If both machines are in a household, go from the one of this machine to the other's. The notes come along. The household that \
+            it was in is not told: run `kith device revoke` there.
+            """)
     var join = false
 
     @Flag(help: "Neither announce this machine nor look for others by mDNS.")
@@ -77,7 +81,7 @@ struct PairCommand: AsyncParsableCommand {
         let signals = StopSignals()
         let configuration = try pairingConfiguration()
         let trust = try options.trust()
-        let key = try DeviceKey.load(from: options.folders().identity)
+        let key = try DeviceKey.load(from: options.identity())
         let screen = PairingScreen(isJSON: options.json, method: configuration.method, showsQRCode: !noQR)
         let pairing = try Pairing(key: key, trust: trust, configuration: configuration)
         let dialogue = PairingDialogue(pairing, screen)
