@@ -72,6 +72,18 @@ struct CarryCommandTests {
         let refused = try b.kith("carry", "in", stick.path)
         #expect(refused.status == 65 && refused.output.contains("damaged"), "\(lines(refused))")
         #expect(try titles(b).isEmpty)
+        // A stick that was pulled out too early.
+        for beginning in [Data(), bytes.prefix(4), Data(count: 4_096)] {
+            try beginning.write(to: stick.url("file.kithcarry"))
+            let cut = try b.kith("carry", "in", stick.path)
+            #expect(cut.status == 65 && cut.output.contains("file.kithcarry is damaged, or breaks off"), "\(lines(cut))")
+        }
+        try FileManager.default.removeItem(at: stick.url("file.kithcarry"))
+        #expect(try a.kith("carry", "out", stick.file("file.kithcarry")).status == 0)
+        try FileManager.default.createSymbolicLink(atPath: b.path("link"), withDestinationPath: stick.file("file.kithcarry"))
+        let taken = try b.kith("carry", "in", b.path("link"))
+        #expect(taken.status == 0, "\(lines(taken))")
+        #expect(try titles(b) == ["One"])
     }
 
     @Test func `a file of another household beside its own is nothing for a machine, and does not hide what is`() throws {

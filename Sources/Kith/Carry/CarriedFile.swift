@@ -33,6 +33,11 @@ struct CarriedFile {
         return HouseholdEnvelope.isBeginning(beginning)
     }
 
+    /// Whether the regular file at `path` is called as carried files are: if it does not begin as they do, its beginning was lost.
+    static func isNamed(_ path: String) -> Bool {
+        path.hasSuffix(Carrier.fileEnding) && (try? CarryHandle.open(path)) != nil
+    }
+
     /// Reads the whole file.
     ///
     /// - Parameters:
@@ -42,11 +47,13 @@ struct CarriedFile {
     init(_ path: String, _ trust: TrustStore, scratch: URL, bytesMax: Int64 = Self.bytesMax) throws {
         let source = try CarryHandle.open(path)
         let beginning = try source.read(at: 0, count: HouseholdEnvelope.magic.count)
-        guard HouseholdEnvelope.isBeginning(beginning) else { throw CarryError(.notCarried, "\(path) is no file of kith carry.") }
+        let damaged = CarryError(.damaged, "\(path) is damaged, or breaks off. Nothing of it was taken in; carry it out again.")
+        guard HouseholdEnvelope.isBeginning(beginning) else {
+            throw Self.isNamed(path) ? damaged : CarryError(.notCarried, "\(path) is no file of kith carry.")
+        }
         guard beginning == HouseholdEnvelope.magic else {
             throw CarryError(.notCarried, "\(path) was made by a newer version of Kith, or is damaged. Update Kith on this machine.")
         }
-        let damaged = CarryError(.damaged, "\(path) is damaged, or breaks off. Nothing of it was taken in; carry it out again.")
         copy = try CarryHandle.makeNameless(in: scratch)
         bytes = try Self.copy(source, to: copy, bytesMax: bytesMax, path)
         guard let header = try Self.header(of: copy) else { throw damaged }

@@ -72,7 +72,8 @@ extension Carrier {
         guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else {
             throw CarryError(.notFound, "There is no file or folder \(place). Is the stick in?")
         }
-        if !isFolder.boolValue { return [place] }
+        // Who names a link means the file behind it; what lies in a folder is nobody's word.
+        if !isFolder.boolValue { return [URL(filePath: place).resolvingSymlinksInPath().path] }
         let folder = URL(filePath: place, directoryHint: .isDirectory)
         let names: [String]
         do {
@@ -85,7 +86,8 @@ extension Carrier {
                 .notFound, "\(place) holds more than \(Self.namesMax) files. Name the file, or put it into a folder of its own.")
         }
         // What begins with a dot is in the making, or of the system.
-        let files = names.filter { !$0.hasPrefix(".") }.sorted().map { folder.appending(path: $0).path }.filter(CarriedFile.isCarried)
+        let files = names.filter { !$0.hasPrefix(".") }.sorted().map { folder.appending(path: $0).path }
+            .filter { CarriedFile.isCarried($0) || CarriedFile.isNamed($0) }
         if files.isEmpty {
             throw CarryError(.notFound, "\(place) holds no file of kith carry. Was `kith carry out` run on the other machine?")
         }

@@ -114,13 +114,16 @@ struct CarryDamageTests {
         try FileManager.default.createSymbolicLink(atPath: stick.file("link.kithcarry"), withDestinationPath: file)
         try FileManager.default.createDirectory(atPath: stick.file("folder.kithcarry"), withIntermediateDirectories: true)
         _ = try write(Array("kith-carry/2\n and more".utf8), "newer.kithcarry")
-        _ = try write([], "empty.kithcarry")
+        _ = try write([], "what was this")
         let readings = try b.carrier.read(stick.path)
         #expect(readings.map(\.outcome) == [.taken, .notForUs] && readings[1].message.contains("newer"))
+        // By its name it is one, of which nothing is left.
+        let empty = try write([], "x.kithcarry")
+        #expect(try b.carrier.read(stick.path).first { $0.path == empty }?.outcome == .refused)
         #expect(try b.carryIn(stick.file("newer.kithcarry")) == [.notForUs])
         #expect(throws: CarryError.self) { try b.carrier.read(stick.file("nothing")) }
-        let empty = try TemporaryFolder()
-        #expect(throws: CarryError.self) { try b.carrier.read(empty.path) }
+        let folder = try TemporaryFolder()
+        #expect(throws: CarryError.self) { try b.carrier.read(folder.path) }
         // And nothing of these is written over.
         #expect(throws: CarryError.self) { try a.carryOut(stick.file("newer.kithcarry")) }
         #expect(throws: CarryError.self) { try b.carryOut(file) }
