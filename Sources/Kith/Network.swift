@@ -279,6 +279,7 @@ actor Network {
         guard node.trust.farewell(in: connection.certificate) == nil else {
             await household.hearFarewell(over: connection)
             if let target { planner.failed(target, .later, now: MonotonicClock.now, using: &random) }
+            alarm.ring()
             return
         }
         household.hear(connection.certificate)

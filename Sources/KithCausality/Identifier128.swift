@@ -12,17 +12,17 @@ public protocol Identifier128: Hashable, Sendable, Comparable, CustomStringConve
 
 extension Identifier128 {
     /// Length in bytes.
-    public static var byteCount: Int { 16 }
+    @inlinable public static var byteCount: Int { 16 }
 
     /// The id with these 16 bytes; `nil` for any other length.
+    @inlinable
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        for (offset, byte) in bytes.enumerated() {
-            if offset < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
+        var halves: (high: UInt64, low: UInt64) = (0, 0)
+        for byte in bytes {
+            halves = (halves.high << 8 | halves.low >> 56, halves.low << 8 | UInt64(byte))
         }
-        self.init(high: high, low: low)
+        self.init(high: halves.high, low: halves.low)
     }
 
     /// A fresh id from `generator`.

@@ -120,7 +120,7 @@ extension StatusReport {
             sentence = "Local only: no other machine is trusted, so the notes stay on this one."
             remedy = "To share them, run `kith pair` on both machines, and then `kith up`."
         } else {
-            sentence = "Not running: notes can be written and read, and reach the other machines later."
+            sentence = "Not running: what is written here reaches the other machines later."
             remedy = "Start synchronising with `kith up`."
         }
         remedyOnPage = isLost ? remedy : Self.remedyOnPage(node, trust) ?? remedy

@@ -25,6 +25,23 @@ import Testing
         await task.value
     }
 
+    @Test func `an alarm that rings, is due, or is cancelled wakes its sleeper, at whatever moment`() async throws {
+        let alarm = Alarm()
+        for round in 0..<3_000 {
+            let task = Task { await alarm.sleep(until: round % 3 == 0 ? MonotonicClock.now.advanced(byMilliseconds: 1) : nil) }
+            if round % 2 == 0 { await Task.yield() }
+            if round % 3 == 1 { alarm.ring() }
+            if round % 3 == 2 { task.cancel() }
+            await task.value
+        }
+        // Who rings while nobody sleeps is heard by the next, once.
+        alarm.ring()
+        await alarm.sleep(until: nil)
+        let begun = MonotonicClock.now
+        await alarm.sleep(until: begun.advanced(byMilliseconds: 20))
+        #expect(MonotonicClock.now >= begun.advanced(byMilliseconds: 20))
+    }
+
     @Test func `the last commit becomes durable once the disk has room again`() async throws {
         let isFull = Mutex(true)
         var options = SyncedDatabase.Options()

@@ -159,6 +159,25 @@ import Testing
         #expect(board.current.state == .localOnly)
     }
 
+    /// Whoever cancels a task holds a lock of it, which whoever wakes it waits for.
+    @Test func `readers that are cancelled while there is something to tell hold nobody up`() async {
+        let board = StatusBoard()
+        let events = EventBoard()
+        for _ in 0..<5_000 {
+            let readers = [Task { for await _ in board.statuses {} }, Task { for await _ in events.events {} }]
+            while board.readerCount == 0 || !events.isHeard { await Task.yield() }
+            let teller = Task.detached {
+                for port in 0..<5 {
+                    board.willListen(on: port)
+                    events.note(.conflict)
+                }
+            }
+            for reader in readers { reader.cancel() }
+            for task in readers + [teller] { await task.value }
+        }
+        #expect(board.readerCount == 0 && !events.isHeard)
+    }
+
     @Test func `a status is written into the file that is there when there is no room for another one`() throws {
         let node = try TestNode()
         let file = node.folder.appending(path: "status.json")

@@ -39,6 +39,14 @@ import Testing
         #expect(try folder.mode("devices.json") == 0o600)
     }
 
+    @Test func `what a killed process has begun to write goes with the next edit`() throws {
+        try store().add(device())
+        let left = folder.url.appending(path: "devices.json.tmp")
+        try Data("a secret".utf8).write(to: left)
+        try store().add(device())
+        #expect(try !folder.names.contains("devices.json.tmp") && store().devices.count == 2)
+    }
+
     @Test func `only devices on the list are trusted`() throws {
         let store = try store()
         let device = try store.add(device())

@@ -81,6 +81,7 @@ public final class SyncedApp: Sendable {
             running.isStarted = false
             return halt(&running)
         }
+        task?.cancel()
         await task?.value
     }
 
@@ -97,6 +98,7 @@ public final class SyncedApp: Sendable {
             running.meetings -= 1
             return running.meetings == 0 && !running.isStarted ? halt(&running) : nil
         }
+        task?.cancel()
         await task?.value
     }
 
@@ -110,10 +112,9 @@ public final class SyncedApp: Sendable {
         }
     }
 
-    /// Returns what is to be waited for.
+    /// Returns what is to be cancelled, under no lock (``Broadcast``), and waited for.
     private func halt(_ running: inout Running) -> Task<Void, Never>? {
         running.isRunning = false
-        running.task?.cancel()
         return running.task
     }
 

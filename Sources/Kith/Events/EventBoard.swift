@@ -8,31 +8,17 @@ final class EventBoard: Sendable {
     static let bufferedMax = 256
 
     private struct State {
-        var readers: [Int: AsyncStream<NodeEvent>.Continuation] = [:]
-        var readersEver = 0
         var operations: UInt64 = 0
         var metrics: NodeMetrics?
     }
 
     private let state = Mutex(State())
+    private let readers = Broadcast<NodeEvent>()
 
-    deinit {
-        for reader in state.withLock(\.readers).values { reader.finish() }
-    }
-
-    var events: AsyncStream<NodeEvent> {
-        let (stream, reader) = AsyncStream.makeStream(of: NodeEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedMax))
-        let number = state.withLock { state in
-            state.readersEver += 1
-            state.readers[state.readersEver] = reader
-            return state.readersEver
-        }
-        reader.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.readers.removeValue(forKey: number) } }
-        return stream
-    }
+    var events: AsyncStream<NodeEvent> { readers.stream(bufferedMax: Self.bufferedMax) }
 
     /// Whether events are read or counted, so that it is worth a look what there is to say.
-    var isHeard: Bool { state.withLock { !$0.readers.isEmpty } || NodeMetrics.areCounted }
+    var isHeard: Bool { readers.readerCount > 0 || NodeMetrics.areCounted }
 
     /// Something begins.
     func begin(_ kind: NodeEvent.Kind, with peer: DeviceID? = nil) -> NodeOperation {
@@ -54,11 +40,9 @@ final class EventBoard: Sendable {
     }
 
     fileprivate func publish(_ event: @autoclosure () -> NodeEvent) {
-        state.withLock { state in
-            guard !state.readers.isEmpty else { return }
-            let event = event()
-            for reader in state.readers.values { reader.yield(event) }
-        }
+        guard readers.readerCount > 0 else { return }
+        readers.add(event())
+        readers.tell()
     }
 }
 

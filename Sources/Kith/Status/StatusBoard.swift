@@ -29,11 +29,10 @@ final class StatusBoard: Sendable {
         /// Of the process that runs the node of this file, while this one stands by.
         var elsewhere: NodeStatus?
         var published: NodeStatus?
-        var readers: [Int: AsyncStream<NodeStatus>.Continuation] = [:]
-        var readersEver = 0
     }
 
     private let state: Mutex<State>
+    private let readers = Broadcast<NodeStatus>()
 
     /// - Parameter memories: what is kept of the devices, by their ids.
     init(_ memories: [String: PeerMemory.Peer] = [:]) {
@@ -46,30 +45,20 @@ final class StatusBoard: Sendable {
         self.state = Mutex(state)
     }
 
-    deinit {
-        for reader in state.withLock(\.readers).values { reader.finish() }
-    }
-
     var current: NodeStatus { state.withLock { Self.status(of: $0) } }
 
     /// What is true now, and every change from now on, for one reader. It ends with the reader or with the board.
     var statuses: AsyncStream<NodeStatus> {
         // A reader that is slow needs only what is true now.
-        let (stream, reader) = AsyncStream.makeStream(of: NodeStatus.self, bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { state in
-            state.readersEver += 1
-            state.readers[state.readersEver] = reader
+        state.withLock { state in
             let status = Self.status(of: state)
-            state.published = status
-            reader.yield(status)
-            return state.readersEver
+            if state.published == nil { state.published = status }
+            return readers.stream(beginningWith: status, bufferedMax: 1)
         }
-        reader.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.readers.removeValue(forKey: number) } }
-        return stream
     }
 
     /// How many read now.
-    var readerCount: Int { state.withLock(\.readers.count) }
+    var readerCount: Int { readers.readerCount }
 
     /// What is to be kept of the devices.
     var memories: [String: PeerMemory.Peer] {
@@ -261,8 +250,9 @@ final class StatusBoard: Sendable {
             let status = Self.status(of: state)
             guard status != state.published else { return }
             state.published = status
-            for reader in state.readers.values { reader.yield(status) }
+            readers.add(status)
         }
+        readers.tell()
     }
 
     private static func status(of state: State) -> NodeStatus {

@@ -42,10 +42,11 @@ final class ViewNews: Sendable {
                 try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
             }
         }
-        task.withLock { task in
-            task?.cancel()
-            task = next
+        let former = task.withLock { task in
+            defer { task = next }
+            return task
         }
+        former?.cancel()
     }
 
     /// What has become known since the last time; `nil` if nothing has.
@@ -56,7 +57,7 @@ final class ViewNews: Sendable {
         }
     }
 
-    func stop() { task.withLock { $0?.cancel() } }
+    func stop() { task.withLock(\.self)?.cancel() }
 
     private func tell(_ search: String, _ query: NoteQuery) {
         let result = Result { List(search: search, notes: try notes.list(query), conflicts: try notes.conflicts()) }

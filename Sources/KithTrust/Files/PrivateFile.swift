@@ -37,9 +37,11 @@ enum PrivateFile {
     }
 
     /// Replaces the file at `path` by one with mode 0600 and this content. After a crash at any moment the file has its old
-    /// content or the new one, whole.
+    /// content or the new one, whole. Whoever does this has the turn to (``EditTurn``).
     static func replace(_ path: String, with bytes: [UInt8]) throws(TrustError) {
-        let temporary = "\(path).\(UInt64.random(in: 0...UInt64.max)).tmp"
+        let temporary = path + ".tmp"
+        // What a killed process has left there may be a secret.
+        guard unlink(temporary) == 0 || errno == ENOENT else { throw .failed("write", path) }
         try make(temporary, for: path, with: bytes)
         guard rename(temporary, path) == 0 else {
             let error = TrustError.failed("write", path)
