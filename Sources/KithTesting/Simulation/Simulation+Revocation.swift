@@ -25,14 +25,17 @@ extension Simulation {
         guard !node.isRevoked, household?.belonging.round(of: place.machine) == place.round else { return }
         node.isRevoked = true
         household?.doomed.insert(place.machine)
-        for member in members {
-            for known in member.forgotten + [member.known] { revokedContents.allow(known) }
-            // What was copied before may come back.
-            if let backup = member.backup { revokedContents.allow(backup.known) }
-        }
+        for member in members { allowAll(of: member) }
         guard mayComeBack, household?.random.chance(percent: 60) == true else { return }
         household?.leaving.insert(place.machine)
         plan(.letIn(node: place.machine), at: now + (household?.random.int64(in: 0...Self.absenceMillisecondsMax) ?? 0))
+    }
+
+    /// Members may hold what this one does.
+    private func allowAll(of member: SimulatedNode) {
+        for known in member.forgotten + [member.known] { revokedContents.allow(known) }
+        // What was copied before may come back.
+        if let backup = member.backup { revokedContents.allow(backup.known) }
     }
 
     private static let absenceMillisecondsMax: Int64 = 20_000
@@ -46,6 +49,8 @@ extension Simulation {
         trace.note(now, "\(host.name) lets \(node.name) in again")
         try household?.letIn(node, at: host, milliseconds: now)
         node.isRevoked = false
+        // Also what another one brought it that was out, too.
+        allowAll(of: node)
         for other in nodes where other.isRunning { try introduce(other) }
         try householdChanged(host)
         try householdChanged(node)
