@@ -8,6 +8,7 @@
 
 Each prints one JSON object.
 """
+import faulthandler
 import json
 import os
 import sys
@@ -124,4 +125,6 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    # Whoever waits in vain says what for.
+    faulthandler.dump_traceback_later(100, exit=True)
     print(json.dumps(main(sys.argv[1:])))
