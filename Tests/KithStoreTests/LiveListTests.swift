@@ -241,6 +241,30 @@ struct LiveListTests {
         await snapshot.value
     }
 
+    /// Whoever cancels a task holds a lock of it, which whoever wakes it waits for.
+    @Test func `readers that are cancelled while something is written hold nobody up`() async throws {
+        let here = try Self.store()
+        for round in 0..<150 {
+            let (store, database) = (here.store, here.database)
+            let readers: [Task<Void, any Error>] = [
+                Task { for await _ in store.commits {} },
+                Task { for try await _ in store.live(Self.requests[0]) {} },
+                Task { for try await _ in store.live(Self.requests[6]) {} },
+                Task { for try await _ in store.liveHistory(after: nil) {} },
+            ]
+            if round % 2 == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            let writer = Task.detached {
+                for _ in 0..<3 {
+                    try await database.write { try Item(id: UUID(), title: "a", shop: nil, place: 0, parent: nil).insert($0) }
+                }
+            }
+            for reader in readers { reader.cancel() }
+            for reader in readers { try? await reader.value }
+            try await writer.value
+        }
+        #expect(try await here.database.read { try Item.fetchCount($0) } == 450)
+    }
+
     @Test func `a reader that does not come back holds no more than names of rows, and catches up at once`() async throws {
         let here = try Self.store()
         var changes = here.store.live(Item.order(Column("place"))).makeAsyncIterator()
