@@ -21,7 +21,10 @@ extension CommandFailure {
         case PageError.noNetwork:
             self.init(
                 .unavailable,
-                "This machine has no address in a network that others could reach. Plug in the cable or join the Wi-Fi, and run this again."
+                """
+                This machine has no IPv4 address in a network that others could reach, and the page is served over IPv4 alone. Plug in the \
+                cable or join the Wi-Fi, and run this again.
+                """
             )
         case let error as SnapshotError: self.init(Self.status(of: error.code), error.message)
         case let error as StoreError: self.init(NotesError(error))

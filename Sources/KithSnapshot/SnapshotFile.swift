@@ -24,6 +24,22 @@ package struct SnapshotFile: Sendable {
     /// - Throws: ``SnapshotError`` with code `notASnapshot` if it is something else: a file that is not empty and does not begin as a
     ///   snapshot does, or no file. A damaged snapshot is one.
     package func held() throws(SnapshotError) -> SnapshotFormat.Raw? {
+        guard let (handle, bytes) = try open() else { return nil }
+        defer { try? handle.close() }
+        guard bytes <= SnapshotFormat.bytesMax, let rest = try? handle.readToEnd() else { return nil }
+        return try? SnapshotFormat.raw(SnapshotFormat.beginning + rest)
+    }
+
+    /// That nothing else lies there, which must not be replaced.
+    ///
+    /// - Throws: as ``held()``.
+    package func checkKind() throws(SnapshotError) {
+        let opened = try open()
+        try? opened?.handle.close()
+    }
+
+    /// The file behind its beginning, and its length in bytes; `nil` if there is none that can be read, or an empty one.
+    private func open() throws(SnapshotError) -> (handle: FileHandle, bytes: Int64)? {
         var about = stat()
         guard stat(url.path, &about) == 0 else { return nil }
         let isFile = about.st_mode & S_IFMT == S_IFREG
@@ -31,11 +47,11 @@ package struct SnapshotFile: Sendable {
             if isFile { return nil }
             throw foreign
         }
-        defer { try? handle.close() }
         let beginning = (try? handle.read(upToCount: SnapshotFormat.beginning.count)) ?? Data()
-        guard beginning.isEmpty || beginning == SnapshotFormat.beginning else { throw foreign }
-        guard about.st_size <= SnapshotFormat.bytesMax, let rest = try? handle.readToEnd() else { return nil }
-        return try? SnapshotFormat.raw(beginning + rest)
+        if beginning == SnapshotFormat.beginning { return (handle, Int64(about.st_size)) }
+        try? handle.close()
+        if beginning.isEmpty { return nil }
+        throw foreign
     }
 
     private var foreign: SnapshotError {
@@ -54,7 +70,7 @@ package struct SnapshotFile: Sendable {
         let temporary = "\(folder)/\(beginning)\(getpid())\(Self.ending)"
         // What is in the way, of an earlier run or a link that another program made, is removed and never written to.
         unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let descriptor = systemOpen(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(errno, url.path) }
         var code = write(bytes, to: descriptor)
         if code == 0, !synchronize(descriptor) { code = errno }
@@ -64,7 +80,7 @@ package struct SnapshotFile: Sendable {
             unlink(temporary)
             throw Self.failure(code, url.path)
         }
-        let parent = open(folder, O_RDONLY | O_CLOEXEC)
+        let parent = systemOpen(folder, O_RDONLY | O_CLOEXEC, 0)
         if parent >= 0 {
             // The new content is there either way; after a power failure the old one may be.
             _ = fsync(parent)
@@ -113,6 +129,9 @@ package struct SnapshotFile: Sendable {
         }
     }
 }
+
+/// `open(2)`, by a name that a method may use.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 
 /// `write(2)`, by a name that a method may use.
 private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer, _ count: Int) -> Int {

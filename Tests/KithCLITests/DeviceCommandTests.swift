@@ -65,6 +65,14 @@ struct DeviceCommandTests {
         for address in ["laptop", "laptop:0", "laptop:70000", "::1:4747", ":4747", "a b:1"] {
             expectFailure(try home.kith("device", "add", other, "--address", address), 65, "host:port")
         }
+        for (address, words) in [
+            ("[::]:4747", "no single machine"), ("[ff02::1]:4747", "no single machine"), ("0.0.0.0:4747", "no single machine"),
+            ("255.255.255.255:4747", "no single machine"), ("224.0.0.1:4747", "no single machine"), ("[fe80::1]:4747", "network card"),
+            ("[fe80::1%]:4747", "network card"), ("[zz::1]:4747", "no IPv6"), ("10.0.0.256:4747", "no IPv4"), ("1:4747", "no IPv4"),
+            ("[fd00::1]:0", "[fd00::1]:0"),
+        ] {
+            expectFailure(try home.kith("device", "add", other, "--address", address), 65, words)
+        }
         #expect(try home.kith("device", "list").output.isEmpty)
     }
 
@@ -81,8 +89,13 @@ struct DeviceCommandTests {
         #expect(first.output.hasPrefix("This machine trusts laptop") && first.output.contains("kith device add "))
         let second = try home.kith("device", "add", other, "--address", "192.0.2.1:4747")
         #expect(second.output.contains("already. Its address was noted.") && !second.output.contains("kith device add"), "\(second)")
+        let addresses = (2...8).map { "--address 192.0.2.\($0):4747" }.joined(separator: " ")
+        #expect(try home.shell("\"$KITH\" device add \(other) \(addresses)").status == 0)
+        expectFailure(try home.kith("device", "add", other, "--address", "192.0.2.9:4747"), 65, "at most 8 addresses")
+        let third = try home.kith("device", "add", other, "--forget-addresses", "--address", "192.0.2.9:4747", "--json")
+        #expect((try third.json() as? [String: Any])?["addresses"] as? [String] == ["192.0.2.9:4747"], "\(third)")
         let listed = try home.kith("device", "list").output
-        #expect(listed.hasPrefix("laptop") && listed.contains("192.0.2.1:4747"), "\(listed)")
+        #expect(listed.hasPrefix("laptop") && listed.contains("192.0.2.9:4747"), "\(listed)")
     }
 
     @Test func `a pairing that could not end well does not begin`() throws {

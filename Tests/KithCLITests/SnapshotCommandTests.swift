@@ -61,7 +61,16 @@ struct SnapshotCommandTests {
             try home.kith("note", "add", "Note \(number)")
             try await writer.wait { _ in try titles()?.first == "Note \(number)" }
         }
-        #expect(try await writer.stop(SIGINT) == 0)
         #expect(try titles() == ["Note 2", "Note 1", "Note 0"])
+        // What somebody puts in its place stays, and is said.
+        try home.shell("echo diary > other && mv other '\(file)'")
+        try home.kith("note", "add", "Note 3")
+        try await writer.wait { $0.contains("is no snapshot, and is left as it is") }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "diary\n")
+        try home.shell("rm '\(file)'")
+        try home.kith("note", "add", "Note 4")
+        try await writer.wait { $0.hasSuffix("The file is written again.\n") }
+        #expect(try titles()?.first == "Note 4")
+        #expect(try await writer.stop(SIGINT) == 0)
     }
 }

@@ -292,6 +292,38 @@ struct FolderSyncTests {
         #expect(try notes.list().map(\.id) == [note.id] && machine.files() == ["sub/Note.md"])
     }
 
+    #if os(Linux)
+    /// `cat >> file`, a logger, a download that stalls: nobody knows when they write next.
+    @Test func `what a program writes late into a file that it has open is not lost, and its note's change waits`() throws {
+        let note = try notes.add(title: "List", body: "one\n")
+        try machine.sync()
+        machine.options.openMilliseconds = 0
+        let list = try FileHandle(forUpdating: URL(filePath: machine.path("List.md")))
+        try list.seekToEnd()
+        try notes.edit(note.id) { $0.body = "zero\none\n" }
+        let waiting = try machine.sync()
+        #expect(waiting.left.count == 1 && waiting.left.first?.words.contains("open to write") == true, "\(waiting)")
+        #expect(try machine.read("List.md").hasSuffix("---\none\n"))
+        try list.write(contentsOf: Data("two\n".utf8))
+        try list.close()
+        #expect(try machine.sync().left.isEmpty)
+        #expect(try notes.note(note.id)?.body == "zero\none\ntwo\n")
+        // One that is new is read, and gets no front matter before it is closed.
+        try Data().write(to: URL(filePath: machine.path("Typed.md")))
+        let typed = try FileHandle(forWritingTo: URL(filePath: machine.path("Typed.md")))
+        try typed.write(contentsOf: Data("first\n".utf8))
+        try machine.sync()
+        #expect(try notes.titled("Typed")?.body == "first\n" && machine.read("Typed.md") == "first\n")
+        try typed.write(contentsOf: Data("second\n".utf8))
+        try typed.close()
+        try machine.sync()
+        #expect(try notes.titled("Typed")?.body == "first\nsecond\n")
+        #expect(try machine.read("Typed.md").hasSuffix("---\nfirst\nsecond\n"))
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+    }
+    #endif
+
     @Test func `a copy of the notes in another place leaves their folder alone`() throws {
         let note = try notes.add(title: "Note", body: "old")
         try machine.sync()

@@ -12,6 +12,7 @@ struct DeviceAdd: ParsableCommand {
             EXAMPLES
               kith device add ID --name laptop
               kith device add ID --name attic --address 10.0.0.7:4747
+              kith device add ID --forget-addresses --address 10.0.0.8:4747
             """)
 
     @Argument(help: "What `kith device id` shows on the other machine.")
@@ -23,6 +24,9 @@ struct DeviceAdd: ParsableCommand {
     @Option(help: "HOST:PORT, where it is reached without mDNS; may be given several times.")
     var address: [String] = []
 
+    @Flag(help: "Forget the addresses that it was given before.")
+    var forgetAddresses = false
+
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -32,8 +36,9 @@ struct DeviceAdd: ParsableCommand {
     func run() throws {
         let other = try DeviceID(parsing: id)
         let trust = try options.trust()
-        let addresses = try address.map { try PeerAddress(parsing: $0) }
+        let addresses = try address.map { try PeerAddress(typed: $0) }
         let wasTrusted = trust.isTrusted(other)
+        if forgetAddresses, wasTrusted { try trust.forgetAddresses(of: other) }
         let device = try trust.add(TrustedDevice(id: other, name: name ?? "", addresses: addresses, added: Date()))
         if options.json { return try Console.output.write(json: DeviceRecord(device)) }
         if wasTrusted {

@@ -103,7 +103,7 @@ struct PairCommand: AsyncParsableCommand {
         }
         let hostName = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
         var configuration = PairingConfiguration(
-            method, app: NotesStore.app, name: name ?? String(hostName), address: try address.map { try PeerAddress(parsing: $0) })
+            method, app: NotesStore.app, name: name ?? String(hostName), address: try address.map { try PeerAddress(typed: $0) })
         configuration.port = port
         configuration.usesDiscovery = !noDiscovery
         configuration.joinsOther = join

@@ -23,7 +23,7 @@ struct SnapshotCommand: AsyncParsableCommand {
         help: ArgumentHelp("The file to write, or with --read to read.", valueName: "file"), completion: .file(), transform: GivenPath.read)
     var file: String
 
-    @Flag(help: "Say what is in a snapshot, and whether it is whole and up to date, without opening the notes.")
+    @Flag(help: "Say what is in a snapshot, when it was written, and whether it is whole, without opening the notes.")
     var read = false
 
     @Flag(help: "The open lines of check lists, in place of the notes.")
@@ -70,6 +70,7 @@ struct SnapshotCommand: AsyncParsableCommand {
         try writer.write()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await writer.run() }
+            group.addTask { await Self.tellTrouble(of: writer) }
             group.addTask {
                 for await _ in stops { break }
             }
@@ -77,6 +78,17 @@ struct SnapshotCommand: AsyncParsableCommand {
             group.cancelAll()
         }
         withExtendedLifetime(signals) { try? notes.close() }
+    }
+
+    /// Says on standard error why the file cannot be written, once, and when it is written again.
+    private static func tellTrouble(of writer: SnapshotWriter) async {
+        var said: String?
+        while (try? await Task.sleep(for: .milliseconds(500))) != nil {
+            let trouble = writer.status.error?.message
+            if trouble == said { continue }
+            try? Console.error.writeLine(PlainText.line(trouble ?? "The file is written again."))
+            said = trouble
+        }
     }
 }
 

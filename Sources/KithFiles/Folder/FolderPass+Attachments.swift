@@ -80,7 +80,9 @@ extension FolderPass {
             number += 1
         }
         // What was written in the last moment stays, under its new name.
-        if ForeignFile.stamp(place(numbered(number))) == stamp { unlink(place(numbered(number))) }
+        if ForeignFile.stamp(place(numbered(number))) == stamp, !ForeignFile.isBeingWritten(place(numbered(number))) {
+            unlink(place(numbered(number)))
+        }
     }
 }
 

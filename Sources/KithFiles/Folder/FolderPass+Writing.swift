@@ -256,14 +256,16 @@ extension FolderPass {
             return try putOff(record)
         }
         readers?.willRead(record.note)
-        let isQuiet = isQuiet(path, current)
-        let bytes = isQuiet ? try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax) : nil
+        // However long it has written nothing: what it writes next would go into a file that nobody finds.
+        let isFree = !ForeignFile.isBeingWritten(path)
+        let bytes = isFree ? try? ForeignFile.read(path, bytesMax: MarkdownNote.bytesMax) : nil
         let isSame = bytes.map { Self.hash($0) == record.hash } ?? (record.stamp == current)
         if isSame { readers?.watchAgain(record.note, at: path) }
-        guard isQuiet, isSame else {
+        guard isFree, isSame else {
             var record = record
             // It says something else, perhaps with the time and the size that it had.
             if bytes != nil { record.stamp = nil }
+            if !isFree, isPast(current.modifiedMilliseconds, by: options.openMilliseconds) { return try leaveOpen(record) }
             return try putOff(record)
         }
         try options.step("exchange")
@@ -284,6 +286,14 @@ extension FolderPass {
     private mutating func putOff(_ record: FolderRecord) throws -> Bool {
         again(record)
         try giveUp(record)
+        return false
+    }
+
+    /// The file stays as it is for as long as a program has it open to write.
+    private mutating func leaveOpen(_ record: FolderRecord) throws -> Bool {
+        try giveUp(record)
+        leave(record.path, "A program has it open to write. What is new in its note is written as soon as it is closed.", record.note)
+        report.awaited.insert(record.note)
         return false
     }
 
@@ -313,7 +323,7 @@ extension FolderPass {
         }
         let isSame = Self.hash(swapped) == record.hash
         // A program still writes into the old file: the next pass sees what becomes of it.
-        guard isSame && !ForeignFile.isBeingWritten(aside) || isQuiet(aside, now) else {
+        guard !ForeignFile.isBeingWritten(aside), isSame || isPast(now.modifiedMilliseconds, by: options.quietMilliseconds) else {
             wait(for: record.path, record.note)
             return nil
         }

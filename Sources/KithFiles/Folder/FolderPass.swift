@@ -182,7 +182,7 @@ struct FolderPass {
         return age < 0 || age >= span
     }
 
-    /// Whether no program has written a file for a moment, or has it open to write.
+    /// Whether no program has written a file for a moment, or has it open to write, so that it can be read.
     func isQuiet(_ path: String, _ stamp: FileStamp) -> Bool {
         guard isPast(stamp.modifiedMilliseconds, by: options.quietMilliseconds) else { return false }
         // Some programs have a file open for hours.

@@ -30,7 +30,7 @@ package struct FolderReport: Hashable, Sendable {
     /// How many these are.
     package var busy: Int { pathsAgain.count + notesAgain.count }
 
-    /// Notes with attachments of which the bytes are not here yet.
+    /// Notes with attachments of which the bytes are not here yet, or with files that programs have open for long.
     var awaited: Set<UUID> = []
 
     /// Takes over what was done after all this.

@@ -41,7 +41,7 @@ package struct NotesFolder: Hashable, Sendable {
         var deletedMax = 50
         /// How long no program has written a file that is read.
         var quietMilliseconds: Int64 = 200
-        /// A program that has a file open to write into it, and has not written for so long, is not waited for.
+        /// A program that has a file open to write into it, and has not written for so long, is not waited for to read the file.
         var openMilliseconds: Int64 = 5_000
         /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.
         var tickMilliseconds: Int64 = 2_000

@@ -148,7 +148,11 @@ public final class SnapshotWriter: Sendable {
             isNew = compared != held
             if !isNew { wanted = held }
         }
-        if isNew { try replace(file, try bytes(answer, wanted, now)) }
+        if isNew {
+            // Somebody may have put something else there meanwhile.
+            try file.checkKind()
+            try replace(file, try bytes(answer, wanted, now))
+        }
         let halfLife = life.flatMap { life in wanted.validUntil.map { $0.addingTimeInterval(-life / 2) } }
         state.withLock { state in
             state.held = wanted

@@ -12,7 +12,7 @@ public struct PeerAddress: Hashable, Sendable {
     public init(host: String, port: Int) throws(TrustError) {
         let plain = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !Self.reserved.contains($0) }
         guard !host.isEmpty, plain, host.utf8.count <= Self.hostBytesMax, (1...65535).contains(port) else {
-            throw Self.invalid("\(host):\(port)")
+            throw Self.invalid(host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
         }
         self.host = host
         self.port = port

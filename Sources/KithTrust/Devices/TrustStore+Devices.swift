@@ -22,6 +22,16 @@ extension TrustStore {
         }
     }
 
+    /// Forgets the addresses that were given of `id`.
+    /// - Throws: `.unknownDevice`, and what reading or writing the files throws.
+    package func forgetAddresses(of id: DeviceID) throws(TrustError) {
+        try edit { (state) throws(TrustError) in
+            guard state.trusted.contains(where: { $0.id == id }) else { throw Self.unknown(id) }
+            guard let known = state.list.device(id) else { return }
+            try state.list.put(TrustedDevice(id: id, name: known.name, addresses: [], added: known.added))
+        }
+    }
+
     /// Ends the trust in `id`: in a household it is revoked everywhere, otherwise it is taken off the list.
     /// - Throws: `.unknownDevice`, `.notAMember`, and what reading or writing the files throws.
     public func remove(_ id: DeviceID) throws(TrustError) {

@@ -24,7 +24,7 @@ public struct TrustedDevice: Hashable, Sendable {
                 "A device name has at most \(Self.nameBytesMax) bytes and fits on one line. Choose a shorter or plainer name.")
         }
         guard addresses.count <= Self.addressesMax else {
-            throw TrustError(.limitReached, "A device has at most \(Self.addressesMax) addresses. Remove the ones it no longer has.")
+            throw TrustError(.limitReached, "A device has at most \(Self.addressesMax) addresses. Forget those that it was given before.")
         }
         self.id = id
         self.name = name

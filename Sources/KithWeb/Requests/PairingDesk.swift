@@ -71,7 +71,7 @@ final class PairingDesk: Sendable {
         let token = showsToken ? PairingToken.random(using: &random) : nil
         let place: PeerAddress?
         do {
-            place = try address.map { try PeerAddress(parsing: $0) }
+            place = try address.map { try PeerAddress(typed: $0) }
         } catch {
             throw ErrorAnswer(.unprocessableContent, "valueRejected", "\(error)")
         }

@@ -44,8 +44,15 @@ extension Request {
         return ""
     }
 
-    /// A word in the address; empty without one.
-    func word(_ name: String) -> String { uri.queryParameters.get(name).map { String($0) } ?? "" }
+    /// A word in the address, in which browsers write spaces as `+`; empty without one.
+    func word(_ name: String) -> String {
+        for pair in (uri.query ?? "").split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.replacing("+", with: " ").removingPercentEncoding ?? "" }
+            if parts.count == 2, parts[0] == name { return parts[1] }
+        }
+        return ""
+    }
 }
 
 extension RequestContext {

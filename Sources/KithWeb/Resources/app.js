@@ -46,6 +46,11 @@ export function say(text) {
   alertWith("said", text, { label: "Close", run: () => alertWith("said", null) });
 }
 
+/** What a person asked for, and is kept nowhere, was not done. */
+export function notDone(error) {
+  say(error.isOffline ? "That was not done, because Kith does not answer. Do it again when it is back." : error.message);
+}
+
 /** A request was not answered. */
 export function lost() {
   isConnected = false;
@@ -191,7 +196,7 @@ function offerAnew({ draft, key }) {
         alertWith(key, null);
         await go(`/note/${id}`);
       } catch (error) {
-        if (!error.isOffline) say(error.message);
+        notDone(error);
       }
     },
   });
@@ -244,7 +249,7 @@ async function newNote(title = "") {
       field.select();
     }
   } catch (error) {
-    if (!error.isOffline) say(error.message);
+    notDone(error);
   }
 }
 
@@ -322,7 +327,7 @@ async function detach(id) {
     await api(`/api/file/${id}/detach`, {});
     editor?.render();
   } catch (error) {
-    if (!error.isOffline) say(error.message);
+    notDone(error);
   }
 }
 
@@ -334,7 +339,7 @@ async function today() {
     const { id } = await api("/api/day", { day });
     if (await go(`/note/${id}`)) editor.area.focus();
   } catch (error) {
-    if (!error.isOffline) say(error.message);
+    notDone(error);
   }
 }
 
@@ -347,7 +352,7 @@ async function deleteNote() {
     await go("/");
     (next && document.querySelector(`#rows li[data-id="${next.closest("li").dataset.id}"] a`))?.focus();
   } catch (error) {
-    if (!error.isOffline) say(error.message);
+    notDone(error);
   }
 }
 

@@ -3,7 +3,7 @@
 import { merge, shown } from "./merge.js";
 import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
-import { alertWith, say, isOnline, saveOrphans } from "./app.js";
+import { alertWith, say, isOnline, notDone, saveOrphans } from "./app.js";
 import { api, getPart, send } from "./requests.js";
 
 const pauseMilliseconds = 300;
@@ -236,6 +236,12 @@ export class Editor {
 
   get isComposing() { return this.area.matches(":focus") && this.composing === true; }
 
+  showMarks({ color, isPinned }) {
+    this.marks = { color, isPinned };
+    this.element.querySelector("#color").value = color;
+    this.element.querySelector("#pin").setAttribute("aria-pressed", String(isPinned));
+  }
+
   showFields(note) {
     if (this.title.value === this.base.title) {
       this.title.value = this.base.title = note.title;
@@ -243,8 +249,7 @@ export class Editor {
     } else {
       this.save();
     }
-    this.element.querySelector("#color").value = note.color;
-    this.element.querySelector("#pin").setAttribute("aria-pressed", String(note.isPinned));
+    this.showMarks(note);
     const list = this.element.querySelector("#tags"), tags = note.tags.join(" ");
     if (tags === list.dataset.tags) return;
     list.dataset.tags = tags;
@@ -344,7 +349,16 @@ export class Editor {
   // Fields
 
   async change(fields) {
-    return this.enqueue(async () => this.showFields(await api(`/api/note/${this.id}/fields`, fields)));
+    return this.enqueue(async () => {
+      try {
+        this.showFields(await api(`/api/note/${this.id}/fields`, fields));
+      } catch (error) {
+        if (!error.isOffline) throw error;
+        notDone(error);
+        // Not what was chosen, but what is.
+        if (this.marks) this.showMarks(this.marks);
+      }
+    });
   }
 
   // Trouble
@@ -384,7 +398,7 @@ export class Editor {
         this.base = null;
         location.href = `/note/${id}`;
       } catch (error) {
-        if (!error.isOffline) say(error.message);
+        notDone(error);
       }
     });
     notice.append("This note was deleted. What you see is kept in this browser. ", again);

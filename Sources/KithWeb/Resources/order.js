@@ -1,6 +1,6 @@
 // The order by hand: notes are moved with the mouse, a finger, or the keys.
 
-import { say } from "./app.js";
+import { notDone } from "./app.js";
 import { api } from "./requests.js";
 
 const beginsAfter = 6;
@@ -97,7 +97,7 @@ export class Order {
       this.tell(moved === 1 ? `${name ?? "1 note"}: ${first + 1} of ${total}` : `${moved} notes: ${first + 1} to ${first + moved} of ${total}`);
     } catch (error) {
       this.tell("Not moved.");
-      if (!error.isOffline) say(error.message);
+      notDone(error);
       this.list.refresh();
     }
   }

@@ -1,6 +1,6 @@
 // Several notes that are chosen for one action.
 
-import { say } from "./app.js";
+import { notDone } from "./app.js";
 import { api } from "./requests.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -95,7 +95,7 @@ export class Several {
       this.list.refresh();
       return true;
     } catch (error) {
-      if (!error.isOffline) say(error.message);
+      notDone(error);
       return false;
     }
   }

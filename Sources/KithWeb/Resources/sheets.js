@@ -1,7 +1,7 @@
 // Choices, trash, history and devices: what is beside the notes.
 
 import { diff, shown, unshown } from "./merge.js";
-import { go, say } from "./app.js";
+import { go, notDone } from "./app.js";
 import { api, getPart } from "./requests.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -10,7 +10,7 @@ async function attempt(work) {
   try {
     return await work();
   } catch (error) {
-    if (!error.isOffline) say(error.message);
+    notDone(error);
     return null;
   }
 }
