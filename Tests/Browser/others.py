@@ -135,6 +135,11 @@ def part_news(browser):
     second.kill()
     type_word()
     until(lambda: page.inner_text("#alerts").startswith("Kith does not answer"), "the page says that nobody answers")
+    # What is kept nowhere is said not to be done, and not shown as if it were.
+    color = page.input_value("#color")
+    page.select_option("#color", "red")
+    until(lambda: "That was not done" in page.inner_text("#alerts"), "the page says what it has not done")
+    assert page.input_value("#color") == color, page.input_value("#color")
     second.start_page_again(port)
     until(lambda: "Kith was updated." in page.inner_text("#alerts"), "the page says that it is of another version")
     type_word()
