@@ -38,6 +38,8 @@ def part_conflicts(browser):
     page = open_page(browser, desk)
     base = page.url.rstrip("/")
     until(lambda: page.inner_text("nav .count") == "2", "the page says that there is something to choose")
+    contested = lambda: page.locator("#rows li:has(.contested)").count()
+    until(lambda: contested() == 2, "the list marks both")
     page.click("nav a[href='/conflicts']")
     choice = lambda note: page.locator(f"section.choice[data-id='{note}']")
     until(lambda: choice(soup).count() == 1 and choice(tea).count() == 1, "both choices are shown")
@@ -54,6 +56,7 @@ def part_conflicts(browser):
         until(lambda: not home.kith("conflicts", "list"), "there is nothing to choose on either")
         assert home.body(tea) == merged
     until(lambda: page.locator("nav .count").count() == 0, "nothing is counted any more")
+    until(lambda: contested() == 0, "the list marks none any more")
     # The history says who wrote.
     page.goto(f"{base}/note/{soup}/history")
     said = []

@@ -80,13 +80,15 @@ struct PageBuilder: Sendable {
     }
 
     func rows(_ page: NotePage) -> String {
+        // Without them the list is shown all the same.
+        let contested = Set((try? notes.conflicts().map(\.noteID)) ?? [])
         let rows = page.entries.enumerated().map { index, entry -> [String: Any] in
             let note = entry.note
             return [
                 "id": note.id.uuidString.lowercased(), "title": Self.title(of: note), "place": page.offset + index + 1, "total": page.total,
                 "excerpt": Self.excerpt(of: entry), "isPinned": note.isPinned, "tags": Array(note.tags).map { ["tag": $0] },
                 "color": NoteColor.named.contains { $0.color == note.color } ? note.color.name : "none",
-                "updated": time(note.updatedMilliseconds),
+                "isContested": contested.contains(note.id), "updated": time(note.updatedMilliseconds),
             ]
         }
         return templates.render("rows", ["entries": rows])
