@@ -324,7 +324,14 @@ extension FolderPass {
         let isSame = Self.hash(swapped) == record.hash
         // A program still writes into the old file: the next pass sees what becomes of it.
         guard !ForeignFile.isBeingWritten(aside), isSame || isPast(now.modifiedMilliseconds, by: options.quietMilliseconds) else {
-            wait(for: record.path, record.note)
+            if isPast(now.modifiedMilliseconds, by: options.openMilliseconds) {
+                // One that has it open for long is not waited for in haste.
+                left.insert(record.note)
+                written.insert(record.note)
+                report.awaited.insert(record.note)
+            } else {
+                wait(for: record.path, record.note)
+            }
             return nil
         }
         let hash = Self.hash(record.pending)
