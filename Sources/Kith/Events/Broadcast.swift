@@ -47,9 +47,8 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private func remove(_ number: Int) {
-        let reader = state.withLock { $0.readers.removeValue(forKey: number) }
-        // Released here, not under the lock.
-        _ = consume reader
+        // It is released behind the lock.
+        _ = state.withLock { $0.readers.removeValue(forKey: number) }
     }
 
     /// Adds an element, which ``tell()`` tells: to be called under the lock that orders the elements.

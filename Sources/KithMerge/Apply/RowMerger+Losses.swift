@@ -6,21 +6,26 @@ import KithSync
 /// What goes from this store with a merge, and where it is kept for a while.
 extension RowMerger {
     /// A row that is shown goes from the app's table. If no deletion keeps all that it showed, that stays in the trash all the same.
-    func noteWhatGoes(of held: Held, _ table: CatalogTable, _ id: RowID, in state: RowState) throws {
+    ///
+    /// - Parameter told: what others have made of it, before this store wrote anything anew.
+    func noteWhatGoes(of held: Held, _ told: RowState, _ table: CatalogTable, _ id: RowID, in state: RowState) throws {
         guard let visible = held.visible, let tracked = table.tracked, !state.isVisible(tracked.deletePolicy) else { return }
         losses.add(table.number, from: held.state, to: state, by: device)
-        if held.state.cells.allSatisfy({ state[$0.column] != nil }), !losesShown(of: held, visible.values, tracked, in: state) { return }
+        let keepsCells = held.state.cells.allSatisfy { state[$0.column] != nil }
+        if keepsCells, !losesShown(of: held, told, visible.values, tracked, in: state) { return }
         try RemovedRows(ledger: ledger).keep(
             visible.values, of: table, tracked, id, by: device ?? [], nowMilliseconds: clock.wallClockMilliseconds)
     }
 
     /// Whether a cell showed what goes although no device wrote the cell anew: what the trash would show in its place is older.
-    private func losesShown(of held: Held, _ values: [ColumnValue], _ tracked: CatalogTable.Tracked, in state: RowState) -> Bool {
+    private func losesShown(
+        of held: Held, _ told: RowState, _ values: [ColumnValue], _ tracked: CatalogTable.Tracked, in state: RowState
+    ) -> Bool {
         zip(tracked.columns, zip(values, state.shownValues(tracked))).contains { column, shown in
-            guard shown.0 != shown.1, let before = held.state[column], let after = state[column], before != after else { return false }
-            if case .text = after { return false }
+            guard shown.0 != shown.1, let before = held.state[column], told[column] != before else { return false }
+            if case .text = before { return false }
             let known = Set(before.dots)
-            return after.dots.allSatisfy(known.contains)
+            return told[column]?.dots.allSatisfy(known.contains) ?? true
         }
     }
 

@@ -102,6 +102,7 @@ package struct RowMerger {
         try noteWhatGoes(fromTextsOf: held, left.merging(dropped) { $1 }, table, id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)
         try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))
+        let told = state
         if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {
             if isCut {
                 if held.isBare { return false }
@@ -123,7 +124,7 @@ package struct RowMerger {
         if vectorAfter.covers(state.context) { state.context = VersionVector() }
         try save(state, table, id, held)
         // Later than the deletion, if there is one: what went last counts in the trash.
-        try noteWhatGoes(of: held, table, id, in: state)
+        try noteWhatGoes(of: held, told, table, id, in: state)
         return true
     }
 
