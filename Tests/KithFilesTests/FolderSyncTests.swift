@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KithNotes
 import KithStore
+import Synchronization
 import Testing
 
 @testable import KithFiles
@@ -308,6 +309,23 @@ struct FolderSyncTests {
         try list.close()
         #expect(try machine.sync().left.isEmpty)
         #expect(try notes.note(note.id)?.body == "zero\none\ntwo\n")
+        // A program may open it in the last moment before Kith replaces it.
+        let late = Mutex<FileHandle?>(nil)
+        machine.options.beforeExchange = { path in
+            late.withLock { late in
+                late = FileHandle(forUpdatingAtPath: path)
+                _ = try? late?.seekToEnd()
+            }
+        }
+        try notes.edit(note.id) { $0.body += "three\n" }
+        #expect(try machine.sync().left.count == 1)
+        try late.withLock { late in
+            try late?.write(contentsOf: Data("four\n".utf8))
+            try late?.close()
+        }
+        machine.options.beforeExchange = { _ in }
+        #expect(try machine.sync().left.isEmpty)
+        #expect(try Set(notes.note(note.id)?.body.split(separator: "\n") ?? []) == ["zero", "one", "two", "three", "four"])
         // One that is new is read, and gets no front matter before it is closed.
         try Data().write(to: URL(filePath: machine.path("Typed.md")))
         let typed = try FileHandle(forWritingTo: URL(filePath: machine.path("Typed.md")))
