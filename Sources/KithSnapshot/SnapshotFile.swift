@@ -30,7 +30,7 @@ package struct SnapshotFile: Sendable {
         return try? SnapshotFormat.raw(SnapshotFormat.beginning + rest)
     }
 
-    /// That nothing else lies there, which must not be replaced.
+    /// Checks that a snapshot, an empty file or nothing lies there, so that it may be replaced.
     ///
     /// - Throws: as ``held()``.
     package func checkKind() throws(SnapshotError) {

@@ -187,6 +187,8 @@ import Testing
         #expect(!PrivateText.overwrite(file, with: Data(repeating: 50, count: 1 << 20)))
         #expect(try Data(contentsOf: file).count == 100)
         #expect(!PrivateText.overwrite(node.folder.appending(path: "none"), with: Data()))
+        mkfifo(node.folder.appending(path: "pipe").path, 0o600)
+        #expect(!PrivateText.overwrite(node.folder.appending(path: "pipe"), with: Data()))
         try FileManager.default.createSymbolicLink(at: node.folder.appending(path: "link"), withDestinationURL: file)
         #expect(!PrivateText.overwrite(node.folder.appending(path: "link"), with: Data()))
     }

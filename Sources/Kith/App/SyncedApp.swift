@@ -112,7 +112,7 @@ public final class SyncedApp: Sendable {
         }
     }
 
-    /// Returns what is to be cancelled, under no lock (``Broadcast``), and waited for.
+    /// Returns the task that the caller cancels, under no lock (see ``Broadcast``), and waits for.
     private func halt(_ running: inout Running) -> Task<Void, Never>? {
         running.isRunning = false
         return running.task

@@ -72,7 +72,7 @@ extension Carrier {
         guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else {
             throw CarryError(.notFound, "There is no file or folder \(place). Is the stick in?")
         }
-        // Who names a link means the file behind it; what lies in a folder is nobody's word.
+        // A person who names a link means the file behind it. Links in a folder are not followed: nobody has named them.
         if !isFolder.boolValue { return [URL(filePath: place).resolvingSymlinksInPath().path] }
         let folder = URL(filePath: place, directoryHint: .isDirectory)
         let names: [String]

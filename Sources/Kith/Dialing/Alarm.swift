@@ -9,7 +9,7 @@ final class Alarm: Sendable {
     private struct State {
         var isRung = false
         var sleeper: CheckedContinuation<Void, Never>?
-        /// Which sleep it is: a timer of the one before wakes nobody.
+        /// The number of the sleep, so that the timer of an earlier one does not end it.
         var sleep: UInt64 = 0
         var isTimeOver = false
     }

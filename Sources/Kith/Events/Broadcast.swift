@@ -2,8 +2,9 @@ import Synchronization
 
 /// Tells any number of readers what is told to it, in order.
 ///
-/// Nobody is woken under a lock. Whoever cancels a task holds a lock of the runtime while the task's streams end, and whoever wakes the
-/// task waits for that lock: if a stream's end then waited for a lock of whoever wakes, both would wait for ever.
+/// It wakes readers under no lock of its own. A thread that cancels a task holds a lock of the runtime while it ends the task's streams,
+/// and a thread that wakes the task waits for that lock. If the second held a lock that the end of a stream takes, both would wait for
+/// ever.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct Reader {
         let continuation: AsyncStream<Element>.Continuation
@@ -17,7 +18,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         var elementsEver: UInt64 = 0
         /// What is not told yet.
         var waiting: [Element] = []
-        /// Whether somebody tells what waits.
+        /// Whether a thread is telling readers now. It tells what others add meanwhile, too.
         var isTelling = false
     }
 
@@ -35,7 +36,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     /// - Parameter max: elements that wait for a reader that is slow; the oldest go first.
     func stream(beginningWith first: Element? = nil, bufferedMax max: Int) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(max))
-        // Nobody waits for it yet.
+        // No task waits for it yet that this would wake.
         if let first { continuation.yield(first) }
         let number = state.withLock { state in
             state.readersEver += 1
@@ -59,7 +60,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// Tells what was added, or leaves it to whoever does so at this moment. To be called under no lock.
+    /// Tells what was added, or leaves it to the thread that is telling readers now. To be called under no lock.
     func tell() {
         var isFirst = true
         while let (elements, first, readers) = next(isFirst) {

@@ -45,11 +45,14 @@ package enum PrivateText {
     ///
     /// - Returns: whether it could: there is such a file, of this user and of no other name, and its blocks are enough.
     static func overwrite(_ file: URL, with data: Data) -> Bool {
-        let descriptor = open(file.path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+        // O_NONBLOCK: a pipe that somebody has put there is not waited for.
+        let descriptor = open(file.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_nlink == 1 else { return false }
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1 else {
+            return false
+        }
         guard data.count <= Int(status.st_blocks) * 512 else { return false }
         let padding = Data(repeating: UInt8(ascii: " "), count: max(0, Int(status.st_size) - data.count))
         return (data + padding).withUnsafeBytes { write(all: $0, to: descriptor) }

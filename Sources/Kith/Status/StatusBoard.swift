@@ -196,7 +196,8 @@ final class StatusBoard: Sendable {
             peer.withheld = status.withheld.isEmpty ? nil : status.withheld.map(\.tableAndID)
         }
         // Rows were written, or there are none to be written.
-        if status.isInSync || status.receiving.map({ $0.rows > 0 }) == true { obstacle(nil, to: .exchanging(device)) }
+        let works = status.isInSync || status.receiving.map { $0.rows > 0 } == true
+        if works, state.withLock({ $0.obstacles[.exchanging(device)] != nil }) { obstacle(nil, to: .exchanging(device)) }
         return isMended
     }
 

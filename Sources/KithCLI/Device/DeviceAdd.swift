@@ -38,8 +38,9 @@ struct DeviceAdd: ParsableCommand {
         let trust = try options.trust()
         let addresses = try address.map { try PeerAddress(typed: $0) }
         let wasTrusted = trust.isTrusted(other)
+        let given = try TrustedDevice(id: other, name: name ?? "", addresses: addresses, added: Date())
         if forgetAddresses, wasTrusted { try trust.forgetAddresses(of: other) }
-        let device = try trust.add(TrustedDevice(id: other, name: name ?? "", addresses: addresses, added: Date()))
+        let device = try trust.add(given)
         if options.json { return try Console.output.write(json: DeviceRecord(device)) }
         if wasTrusted {
             let noted = addresses.isEmpty ? "" : " Its address was noted."

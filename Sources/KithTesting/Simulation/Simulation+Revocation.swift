@@ -49,7 +49,7 @@ extension Simulation {
         trace.note(now, "\(host.name) lets \(node.name) in again")
         try household?.letIn(node, at: host, milliseconds: now)
         node.isRevoked = false
-        // Also what another one brought it that was out, too.
+        // Another machine that was out, too, may have brought it something.
         allowAll(of: node)
         for other in nodes where other.isRunning { try introduce(other) }
         try householdChanged(host)

@@ -10,12 +10,6 @@ import Glibc
 #endif
 
 extension PeerAddress {
-    /// The 16 bytes of an IPv6 address without a scope; `nil` for anything else.
-    static func ipv6Bytes(_ text: String) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
-    }
-
     /// The address of an IP socket, with the `%scope` that a link-local IPv6 address needs; `nil` for other sockets.
     init?(socketAddress: SocketAddress) {
         guard let port = socketAddress.port else { return nil }

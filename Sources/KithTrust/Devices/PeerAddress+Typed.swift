@@ -14,7 +14,7 @@ extension PeerAddress {
         try self.init(parsing: text)
         let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         if text.hasPrefix("[") {
-            guard let bytes = Self.numbers(AF_INET6, String(parts[0]), count: 16) else { throw Self.objection(text, "is no IPv6 address.") }
+            guard let bytes = Self.ipv6Bytes(String(parts[0])) else { throw Self.objection(text, "is no IPv6 address.") }
             let isNowhere = bytes.allSatisfy { $0 == 0 } || bytes[0] == 0xFF
             if isNowhere { throw Self.objection(text, "means no single machine.") }
             let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
@@ -27,6 +27,9 @@ extension PeerAddress {
             if isNowhere { throw Self.objection(text, "means no single machine.") }
         }
     }
+
+    /// The 16 bytes of an IPv6 address without a scope; `nil` for anything else.
+    package static func ipv6Bytes(_ text: String) -> [UInt8]? { numbers(AF_INET6, text, count: 16) }
 
     private static func numbers(_ family: Int32, _ text: String, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)

@@ -48,7 +48,8 @@ export function say(text) {
 
 /** What a person asked for, and is kept nowhere, was not done. */
 export function notDone(error) {
-  say(error.isOffline ? "That was not done, because Kith does not answer. Do it again when it is back." : error.message);
+  const reason = isSignedOut ? "this browser is not let in any more" : "Kith does not answer. Do it again when it is back";
+  say(error.isOffline ? `That was not done: ${reason}.` : error.message);
 }
 
 /** A request was not answered. */
