@@ -40,21 +40,27 @@ def part_conflicts(browser):
     until(lambda: page.inner_text("nav .count") == "2", "the page says that there is something to choose")
     contested = lambda: page.locator("#rows li:has(.contested)").count()
     until(lambda: contested() == 2, "the list marks both")
+    other = open_page(browser, laptop)
+    other.goto(other.url.rstrip("/") + f"/note/{tea}")
+    until(lambda: other.locator("#contested").is_visible(), "the open note says it")
     page.click("nav a[href='/conflicts']")
     choice = lambda note: page.locator(f"section.choice[data-id='{note}']")
+    focused = lambda selector: page.evaluate("(selector) => document.activeElement.matches(selector)", selector)
     until(lambda: choice(soup).count() == 1 and choice(tea).count() == 1, "both choices are shown")
     assert "leek" in choice(soup).locator("q").inner_text(), "it says what was there before"
     # The other machine's side, and then the merge.
     choice(soup).locator("li:has(p:has-text('by laptop')) button:has-text('Keep this')").click()
     until(lambda: choice(soup).count() == 0, "it is chosen")
+    until(lambda: focused(f".choice a[href='/note/{tea}']"), "the focus is at the next choice")
     merged = desk.body(tea)
     assert "green" in merged and "white" in merged, merged
     choice(tea).locator("li:has(p:has-text('both, as it stands')) button").click()
-    until(lambda: "There is nothing to choose" in page.inner_text("main"), "all is chosen")
+    until(lambda: "There is nothing to choose" in page.inner_text("main") and focused("#main"), "all is chosen")
     for home in (desk, laptop):
         until(lambda: home.body(soup) == "water\nonion\nsalt\n", "what was chosen is on both machines")
         until(lambda: not home.kith("conflicts", "list"), "there is nothing to choose on either")
         assert home.body(tea) == merged
+    until(lambda: other.locator("#contested").is_hidden(), "the open note says it no longer")
     until(lambda: page.locator("nav .count").count() == 0, "nothing is counted any more")
     until(lambda: contested() == 0, "the list marks none any more")
     # The history says who wrote.
@@ -72,6 +78,7 @@ def part_conflicts(browser):
     page.goto(base + "/trash")
     page.click(f"tr[data-id='{old}'] .restore")
     until(lambda: "The trash is empty" in page.inner_text("main") and desk.body(old) == "gone", "the note is back")
+    until(lambda: focused("#main"), "the focus stays in the sheet")
     desk.kith("note", "rm", old)
     page.goto(base + "/trash")
     answers = []

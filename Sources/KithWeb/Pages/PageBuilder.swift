@@ -40,7 +40,7 @@ struct PageBuilder: Sendable {
         let note = versioned.note
         let values: [String: Any] = [
             "id": note.id.uuidString.lowercased(), "title": note.title, "body": note.body, "reading": try reading(of: versioned),
-            "hasConflicts": try !notes.conflicts(of: note).isEmpty,
+            "isContested": try !notes.conflicts(of: note).isEmpty,
             "isPinned": note.isPinned, "tags": Array(note.tags).map { ["tag": $0] }, "updated": time(note.updatedMilliseconds),
             "colors": NoteColor.named.map { ["name": $0.name, "isChosen": $0.color == note.color] as [String: Any] },
         ]

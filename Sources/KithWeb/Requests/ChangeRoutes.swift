@@ -12,8 +12,10 @@ struct ChangeRoutes: Sendable {
     func add(to router: Router<BasicRequestContext>) {
         router.get("/api/note/:id") { _, context in
             let id = try context.noteID()
-            guard let note = try await DiskWork.run({ try notes.versionedNote(id) }) else { throw ErrorAnswer.noNote }
-            return try Response.json(NoteAnswer(note))
+            guard let answer = try await DiskWork.run({ try notes.versionedNote(id).map { try NoteAnswer($0, in: notes) } }) else {
+                throw ErrorAnswer.noNote
+            }
+            return try Response.json(answer)
         }
         router.post("/api/note") { request, _ in
             let change = try await request.decode(NewNote.self, limits)
@@ -24,19 +26,21 @@ struct ChangeRoutes: Sendable {
             let id = try context.noteID()
             let change = try await request.decode(NewBody.self, limits)
             guard let base = TextVersion(change.base) else { throw ErrorAnswer(.badRequest, "badRequest", "This is no version.") }
-            let note = try await DiskWork.run { try notes.saveVersioned(change.text, of: id, base: base, key: change.key) }
-            return try Response.json(NoteAnswer(note))
+            let answer = try await DiskWork.run {
+                try NoteAnswer(try notes.saveVersioned(change.text, of: id, base: base, key: change.key), in: notes)
+            }
+            return try Response.json(answer)
         }
         router.post("/api/note/:id/fields") { request, context in
             let id = try context.noteID()
             let change = try await request.decode(NewFields.self, limits)
-            let note = try await DiskWork.run {
+            let answer = try await DiskWork.run {
                 try notes.edit(id, isStep: !change.isTitleAlone) { try change.apply(to: &$0) }
                 if let isPinned = change.isPinned { try notes.pin([id], isPinned) }
-                return try notes.versionedNote(id)
+                return try notes.versionedNote(id).map { try NoteAnswer($0, in: notes) }
             }
-            guard let note else { throw ErrorAnswer.noNote }
-            return try Response.json(NoteAnswer(note))
+            guard let answer else { throw ErrorAnswer.noNote }
+            return try Response.json(answer)
         }
         router.post("/api/notes/change") { request, _ in
             let change = try await request.decode(ChosenChange.self, limits)
@@ -69,11 +73,14 @@ struct NoteAnswer: Encodable {
     let color: String
     let tags: [String]
     let isPinned: Bool
+    /// Whether several versions of it are kept, of which one is to be chosen.
+    let isContested: Bool
 
-    init(_ versioned: VersionedNote) {
+    init(_ versioned: VersionedNote, in notes: NotesStore) throws {
         let note = versioned.note
         (id, title, text, version) = (note.id.uuidString.lowercased(), note.title, note.body, versioned.version.description)
         (color, tags, isPinned) = (note.color.name, Array(note.tags), note.isPinned)
+        isContested = try !notes.conflicts(of: note).isEmpty
     }
 }
 

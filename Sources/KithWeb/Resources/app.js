@@ -232,8 +232,11 @@ export async function go(path, isNew = true) {
     // Another place was asked for meanwhile.
     if (turn !== turns) return false;
     if (isNew) history.pushState(null, "", path);
-    document.querySelector("#main").innerHTML = html;
+    const main = document.querySelector("#main"), hadFocus = main.contains(document.activeElement);
+    main.innerHTML = html;
     arrive();
+    // What had the focus is gone: a reader goes on with what has taken its place.
+    if (hadFocus && !main.contains(document.activeElement)) main.focus();
     return true;
   } catch (error) {
     if (!error.isOffline) say(error.message);

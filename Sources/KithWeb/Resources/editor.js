@@ -250,6 +250,7 @@ export class Editor {
       this.save();
     }
     this.showMarks(note);
+    this.element.querySelector("#contested").hidden = !note.isContested;
     const list = this.element.querySelector("#tags"), tags = note.tags.join(" ");
     if (tags === list.dataset.tags) return;
     list.dataset.tags = tags;

@@ -15,19 +15,27 @@ async function attempt(work) {
   }
 }
 
+/** Shows a sheet anew. The focus goes to what has taken the place of what is done. */
+async function again(path, selector, index = 0) {
+  if (!(await go(path, false))) return;
+  const left = [...document.querySelectorAll(selector)];
+  left[Math.min(index, left.length - 1)]?.focus();
+}
+
 /** Does what a button of a sheet says; `false` if it is none of them. */
 export function clickedOnSheet(button) {
   const { classList, id, dataset } = button;
   if (classList.contains("keep")) {
     const choice = button.closest(".choice");
     attempt(() => api("/api/conflict", { note: choice.dataset.id, mark: choice.dataset.mark, index: Number(dataset.index) }))
-      .then(() => go("/conflicts", false));
+      .then(() => again("/conflicts", ".choice h2 a", [...document.querySelectorAll(".choice")].indexOf(choice)));
   } else if (classList.contains("restore")) {
-    attempt(() => api("/api/trash/restore", { ids: [button.closest("tr").dataset.id] })).then(() => go("/trash", false));
+    const index = [...document.querySelectorAll(".restore")].indexOf(button);
+    attempt(() => api("/api/trash/restore", { ids: [button.closest("tr").dataset.id] })).then(() => again("/trash", ".restore", index));
   } else if (classList.contains("all") || classList.contains("meant")) {
     const answer = { device: button.closest("[data-device]").dataset.device, isMeant: classList.contains("meant") };
     button.disabled = true;
-    attempt(() => api("/api/trash/large", answer)).then(() => go("/trash", false)).finally(() => { button.disabled = false; });
+    attempt(() => api("/api/trash/large", answer)).then(() => again("/trash", ".all")).finally(() => { button.disabled = false; });
   } else if (id === "empty") {
     if (confirm("What is in the trash of this machine cannot be restored here afterwards.")) attempt(() => api("/api/trash/empty", {})).then(() => go("/trash", false));
   } else if (id === "again") bringBack(find("#history").querySelectorAll("#versions li")[Number(find("#version").value)]);
