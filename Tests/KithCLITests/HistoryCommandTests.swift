@@ -53,6 +53,29 @@ struct HistoryCommandTests {
         #expect(try home.shell("\"$KITH\" history --since tomorrowish").status == 64)
     }
 
+    @Test func `history names the files that were attached and detached`() throws {
+        let id = try home.kith("note", "add", "Shopping", "--body", "Bread").lastLine
+        for name in ["list.txt", "map.txt"] { try Data(name.utf8).write(to: URL(fileURLWithPath: home.path(name))) }
+        try home.kith("note", "attach", id, home.path("list.txt"), home.path("map.txt"))
+        try home.kith("note", "detach", id, "list.txt")
+        func said() throws -> [String] {
+            try home.kith("history").output.split(separator: "\n").map { line in
+                let words = line.split(separator: "  ", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) }
+                #expect(words.count == 4 && words[1] == "Shopping", "\(line)")
+                return words.count > 2 ? words[2] : ""
+            }
+        }
+        let whole = ["detached “list.txt”", "attached “map.txt”", "attached “list.txt”", "added"]
+        #expect(try said() == whole)
+        try home.kith("note", "rm", id)
+        #expect(try said() == ["deleted"] + whole)
+        try home.kith("trash", "restore", id)
+        #expect(try said() == ["added, attached “map.txt”", "deleted"] + whole)
+        let records = try home.kith("history", "--limit", "3", "--json").json() as? [[String: Any]]
+        #expect(records?.map { $0["attached"] as? [String] } == [["map.txt"], [], []])
+        #expect(records?.map { $0["detached"] as? [String] } == [[], ["map.txt"], ["list.txt"]])
+    }
+
     @Test func `an undo says of which note it has left what`() throws {
         let id = try home.kith("note", "add", "Shopping", "--body", "Bread").lastLine
         try home.kith("folder", "add", home.path("Notes"))

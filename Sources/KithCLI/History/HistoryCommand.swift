@@ -55,11 +55,12 @@ struct HistoryCommand: ParsableCommand {
 extension NoteChange {
     /// What became of the note, in a few words.
     var summary: String {
-        switch kind {
-        case .insert: "added"
-        case .delete: "deleted"
-        case .update: fields.isEmpty ? "changed" : fields.keys.sorted().map(Self.name).joined(separator: ", ")
+        if kind == .delete { return "deleted" }
+        var parts = kind == .insert ? ["added"] : fields.keys.sorted().map(Self.name)
+        for (verb, names) in [("attached", attached), ("detached", detached)] where !names.isEmpty {
+            parts.append(verb + " " + names.map { "\u{201C}\($0)\u{201D}" }.joined(separator: ", "))
         }
+        return parts.isEmpty ? "changed" : parts.joined(separator: ", ")
     }
 
     private static func name(_ column: String) -> String { ["body": "text", "pinned": "pin", "position": "place"][column] ?? column }
@@ -71,6 +72,8 @@ private struct NoteChangeRecord: Encodable {
     let title: String
     let kind: String
     let fields: [String]
+    let attached: [String]
+    let detached: [String]
     /// The machine as people call it; `nil` if that is not known.
     let device: String?
     let when: String?
@@ -80,6 +83,7 @@ private struct NoteChangeRecord: Encodable {
         title = change.title
         kind = change.kind.rawValue
         fields = change.fields.keys.sorted()
+        (attached, detached) = (change.attached, change.detached)
         device = change.device.flatMap { names[$0] }
         when = TimeText(change.date)?.iso8601
     }

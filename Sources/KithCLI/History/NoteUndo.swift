@@ -41,14 +41,17 @@ struct StepReport {
     private let options: StoreOptions
     /// What was left, but for the time of a note's last change, which Kith writes by itself.
     private let left: [UndoReport.Left]
-    /// What the notes are called of which something was left.
+    /// What the notes and attachments are called of which something was left.
     private var titles: [UUID: String] = [:]
 
     init(_ report: UndoReport, _ notes: NotesStore, _ options: StoreOptions) throws {
         self.report = report
         self.options = options
         left = report.left.filter { $0.column != "updated" }
-        for left in left where left.table == "note" { titles[UUID(left.row)] = try notes.note(UUID(left.row))?.title }
+        for left in left {
+            let id = UUID(left.row)
+            titles[id] = left.table == "note" ? try notes.note(id)?.title : try notes.attachment(id)?.name
+        }
     }
 
     func write(done: String, nothing: String) throws {
@@ -64,8 +67,8 @@ struct StepReport {
     }
 
     private func place(_ left: UndoReport.Left) -> String {
-        guard left.table == "note" else { return "an attachment" }
         let title = titles[UUID(left.row)].map { "“\($0)”" }
+        guard left.table == "note" else { return title.map { "the attachment \($0)" } ?? "an attachment" }
         guard let column = left.column else { return title ?? "a note" }
         return "the \(column == "body" ? "text" : column) of \(title ?? "a note")"
     }

@@ -47,75 +47,10 @@ extension NotesStore {
         try NotesError.mapping { try store.revert(devices: devices, sinceMilliseconds: Int64(date.timeIntervalSince1970 * 1_000)) }
     }
 
-    /// What was changed since a moment, the newest first: at most `limit` transactions, each with what one device has changed.
-    ///
-    /// - Parameter devices: whose changes alone; `nil` for everybody's.
-    public func changes(since date: Date, devices: Set<Author>? = nil, limit: Int = 200) throws(NotesError) -> [NoteChange] {
-        try NotesError.mapping {
-            var changes: [NoteChange] = []
-            var token: HistoryToken?
-            repeat {
-                let page = try store.history(after: token, limit: 1_000)
-                guard let last = page.last else { break }
-                token = last.token
-                for transaction in page where transaction.date >= date {
-                    for change in transaction.changes where change.table == NotesSchema.table {
-                        if let devices, change.device.map(devices.contains) != true { continue }
-                        changes.append(NoteChange(transaction, change))
-                    }
-                }
-                if changes.count > 2 * limit { changes.removeFirst(changes.count - limit) }
-            } while true
-            return try named(changes.suffix(limit).reversed())
-        }
-    }
-
-    /// Notes that are there have the titles that they have now, others those that they had when they were deleted, as far as that is known.
-    private func named(_ changes: [NoteChange]) throws -> [NoteChange] {
-        var titles: [UUID: String] = [:]
-        try database.read { db in
-            for id in Set(changes.map(\.note)) { titles[id] = try Self.fetch(id, db)?.title }
-        }
-        if changes.contains(where: { titles[$0.note] == nil }) {
-            for deleted in try trash() where titles[deleted.id] == nil { titles[deleted.id] = deleted.note.title }
-        }
-        return changes.map { change in
-            var change = change
-            if let title = titles[change.note] { change.title = title }
-            return change
-        }
-    }
-
     /// Why a field of a note says what it says.
     ///
     /// - Throws: ``NotesError`` with code `notFound` if the note is gone.
     public func explain(_ id: UUID, _ field: NoteField) throws(NotesError) -> Explanation {
         try NotesError.mapping { try store.explain(table: NotesSchema.table, id: RowID(id), column: field.rawValue) }
-    }
-}
-
-/// A change of one note.
-public struct NoteChange: Hashable, Sendable {
-    /// The note.
-    public let note: UUID
-    /// What it is called now, or was when it was deleted; empty if that is not known.
-    public internal(set) var title: String
-    /// What became of it.
-    public let kind: HistoryChange.Kind
-    /// The fields that are different, by the names of their columns.
-    public let fields: [String: HistoryChange.Column]
-    /// Whose change it is; `nil` if a merge brought several devices' at once.
-    public let device: Author?
-    /// When it was made or came here, by this machine's clock.
-    public let date: Date
-
-    init(_ transaction: HistoryTransaction, _ change: HistoryChange) {
-        note = UUID(change.row)
-        kind = change.kind
-        fields = change.columns.filter { $0.key != "updated" }
-        device = change.device
-        date = transaction.date
-        title = ""
-        if case .value(.text(let bytes), _)? = change.columns["title"] { title = String(decoding: bytes, as: UTF8.self) }
     }
 }
