@@ -22,6 +22,19 @@ struct PlainTagsTests {
         #expect(NoteTags.plainElements(of: json) != nil)
     }
 
+    @Test func `a note of as many tags as the protocol allows is read, each tag once and in the order of its bytes`() {
+        let many = Array((0..<100_000).map { "tag\($0)" }.reversed())
+        let tags = NoteTags(json: "[" + (many + many).map { "\"\($0)\"" }.joined(separator: ",") + "]")
+        #expect(Array(tags) == many.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        #expect(tags.contains("tag99999") && !tags.contains("tag"))
+        // One letter in two encodings is two tags.
+        var accents: NoteTags = ["\u{E9}", "e\u{301}", "\u{E9}", "a"]
+        #expect(accents.count == 3)
+        accents.remove("\u{E9}")
+        accents.insert("b")
+        #expect(Array(accents) == ["a", "b", "e\u{301}"] && accents.contains("e\u{301}") && !accents.contains("\u{E9}"))
+    }
+
     @Test func `a list without bodies has all else`() throws {
         let store = try NotesStore.inMemory()
         try store.add(title: "Shopping", body: "Bread", tags: ["home"])

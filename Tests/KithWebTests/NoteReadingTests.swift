@@ -68,6 +68,24 @@ struct NoteReadingTests {
         #expect(html.utf8.count < 2 * large.utf8.count && html.hasPrefix("<pre>") && html.contains("xxx"))
     }
 
+    @Test("a table whose columns or cells the parser would take minutes for is shown as text, one of a thousand columns as a table")
+    func wideTables() {
+        func table(_ columns: Int, _ rows: Int) -> String {
+            let head = [String](repeating: "|a", count: columns).joined() + "\n" + [String](repeating: "|-", count: columns).joined() + "\n"
+            return "text\n\n" + head + String(repeating: "|b\n", count: rows) + "\nend\n"
+        }
+        for (columns, rows) in [(20_000, 1), (999, 10_000), (2, 400_000)] {
+            let html = MarkdownHTML.html(table(columns, rows))
+            #expect(html.hasPrefix("<pre>text") && html.contains("|b"), "\(columns) by \(rows)")
+        }
+        for (columns, rows) in [(999, 100), (2, 10_000)] {
+            let html = MarkdownHTML.html(table(columns, rows))
+            #expect(html.ranges(of: "<th>").count == columns && html.ranges(of: "<tr>").count == rows + 1, "\(columns) by \(rows)")
+        }
+        // Rows of tables that are apart are not one table.
+        #expect(MarkdownHTML.html(String(repeating: table(10, 1), count: 10_000)).ranges(of: "<table>").count == 10_000)
+    }
+
     @Test("a long note with many links, with titles, too, or with pictures within itself is shown as always")
     func longNotes() {
         let items = (0..<20_000).map { "- [\($0 % 2 == 0 ? " " : "x")] item [\($0)](https://kith.example/\($0)) [r\($0 % 800)]\n" }

@@ -59,6 +59,9 @@ extension Safety {
     /// Names this many attachments at most.
     private static let namedMax = 3
 
+    /// The beginning of a name that a member has made too long.
+    private static func cut(_ name: String) -> String { name.count > 200 ? "\(name.prefix(200))…" : name }
+
     /// The attachments that no device is known to have, as a sentence without its end; `nil` if there are none.
     private func missing(_ name: (LooseAttachment) -> String?) -> String? {
         guard let names = listed(attachmentsNowhere, name) else { return nil }
@@ -70,7 +73,7 @@ extension Safety {
         if attachments.isEmpty { return nil }
         let names = attachments.prefix(Self.namedMax).map { ($0.sizeBytes, name($0)) }
         let isNamed = names.contains { $0.1 != nil }
-        let named = isNamed ? names.map { ($0.1 ?? "an attachment") + Self.size($0.0) } : []
+        let named = isNamed ? names.map { Self.cut($0.1 ?? "an attachment") + Self.size($0.0) } : []
         let rest = attachments.count - named.count
         if rest == 0 { return Self.list(named) }
         let bytes = attachments.dropFirst(named.count).reduce(0) { $0 + $1.sizeBytes }

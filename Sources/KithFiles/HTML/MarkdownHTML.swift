@@ -9,7 +9,9 @@ package enum MarkdownHTML {
     package static func html(_ markdown: String, hasPositions: Bool = false) -> String {
         var text = markdown
         // The parser has no limit of its own.
-        if text.withUTF8({ LinkDefinitions.repeatTooMuch(in: $0) }) { return "<pre>\(SitePage.escaped(text))</pre>\n" }
+        if text.withUTF8({ LinkDefinitions.repeatTooMuch(in: $0) || WideTables.areIn($0) }) {
+            return "<pre>\(SitePage.escaped(text))</pre>\n"
+        }
         let html = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { kith_markdown_html($0.baseAddress, $0.count, hasPositions ? 1 : 0) }
         }

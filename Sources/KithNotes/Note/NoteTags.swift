@@ -5,8 +5,17 @@ public struct NoteTags: Hashable, Sendable {
     private var tags: [String] = []
 
     public init(_ tags: some Sequence<String>) {
-        for tag in tags { insert(tag) }
+        // As they mostly come; a note that arrives from elsewhere may have a hundred thousand.
+        self.tags = Array(tags)
+        if !zip(self.tags, self.tags.dropFirst()).allSatisfy(Self.isBefore) {
+            self.tags.sort { Self.isBefore($0, $1) }
+            self.tags = self.tags.reduce(into: []) { sorted, tag in
+                if sorted.last.map({ Self.isBefore($0, tag) }) ?? true { sorted.append(tag) }
+            }
+        }
     }
+
+    private static func isBefore(_ one: String, _ other: String) -> Bool { one.utf8.lexicographicallyPrecedes(other.utf8) }
 
     /// Whether there is no tag.
     public var isEmpty: Bool { tags.isEmpty }
@@ -15,19 +24,28 @@ public struct NoteTags: Hashable, Sendable {
 
     /// Whether the tag is there, byte for byte.
     public func contains(_ tag: String) -> Bool {
-        tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+        let place = place(of: tag)
+        return place < tags.endIndex && tags[place].utf8.elementsEqual(tag.utf8)
+    }
+
+    /// Where the tag stands, or would stand.
+    private func place(of tag: String) -> Int {
+        var range = tags.startIndex..<tags.endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = Self.isBefore(tags[middle], tag) ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
     }
 
     /// Adds a tag, if it is not there.
     public mutating func insert(_ tag: String) {
-        guard !contains(tag) else { return }
-        let index = tags.firstIndex { tag.utf8.lexicographicallyPrecedes($0.utf8) } ?? tags.endIndex
-        tags.insert(tag, at: index)
+        if !contains(tag) { tags.insert(tag, at: place(of: tag)) }
     }
 
     /// Removes a tag, if it is there.
     public mutating func remove(_ tag: String) {
-        tags.removeAll { $0.utf8.elementsEqual(tag.utf8) }
+        if contains(tag) { tags.remove(at: place(of: tag)) }
     }
 
     public static func == (left: NoteTags, right: NoteTags) -> Bool {
