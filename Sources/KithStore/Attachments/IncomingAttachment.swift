@@ -59,7 +59,8 @@ package struct IncomingAttachment: Sendable {
 }
 
 extension SyncedDatabase {
-    /// What rows refer to and is not here, what was asked for first; at most `max`. What is larger than is fetched unasked, by itself or
+    /// What rows refer to and is not here, what was asked for first, and of many in turns of the devices that have named them; at most `max`.
+    /// What is larger than is fetched unasked, by itself or
     /// with all else that the same device has named, is left out, as far as its size is known.
     package func wantedAttachments(max limit: Int = 100_000) throws -> [AttachmentID] {
         guard let folder = attachments else { return [] }
@@ -72,7 +73,7 @@ extension SyncedDatabase {
         let shown = try read { ledger in
             try tables.flatMap { try AttachmentReferences(connection: ledger.connection).shown(table: $0.name, columns: $0.attachments) }
         }
-        for id in shown where wanted.count < limit && known.insert(id).inserted {
+        for id in try inTurns(shown) where wanted.count < limit && known.insert(id).inserted {
             switch folder.state(id) {
             case .present: continue
             case .onItsWay(_, let size): if try size != nil || hasAttachmentRoom(for: id, bytes: 0) { wanted.append(id) }
@@ -85,6 +86,27 @@ extension SyncedDatabase {
         }
         return wanted
     }
+
+    /// So that no device keeps what others have named waiting behind a hundred thousand names of its own.
+    private func inTurns(_ ids: [AttachmentID]) throws -> [AttachmentID] {
+        if ids.count <= Self.attachmentsWithoutTurns { return ids }
+        let shares = try read { ledger in try AttachmentShares(ledger, kept: [:]) }
+        var queues: [[AttachmentID]] = []
+        var places: [Author: Int] = [:]
+        for id in ids {
+            for author in shares.authors(of: id) {
+                let place = places[author] ?? queues.count
+                if place == queues.count {
+                    places[author] = place
+                    queues.append([])
+                }
+                queues[place].append(id)
+            }
+        }
+        return (0..<(queues.map(\.count).max() ?? 0)).flatMap { turn in queues.compactMap { turn < $0.count ? $0[turn] : nil } }
+    }
+
+    private static let attachmentsWithoutTurns = 10_000
 
     private func isFetchedUnasked(_ id: AttachmentID, _ bytes: Int64) throws -> Bool {
         try bytes <= options.attachmentBytesFetched && hasAttachmentRoom(for: id, bytes: bytes)

@@ -61,8 +61,15 @@ package struct AttachmentFetcher: Sendable {
         /// What it said it has or does not have, of what is wanted.
         var has: Set<AttachmentID> = []
         var lacks: Set<AttachmentID> = []
-        /// When to ask again for what it lacks.
+        /// When to ask again for what it lacks, and how often that was in vain since it had something.
         var forgets: Instant?
+        var rounds: Int64 = 0
+        /// What is wanted before this place it lacks.
+        var place = 0
+        /// What it said last that it has and is not wanted: the row that names it may come behind.
+        var news: [AttachmentID] = []
+        /// When a transfer with it has ended last.
+        var served = Instant(milliseconds: .min)
         /// Whether there is nothing to ask it until something changes.
         var isUseless = false
         /// How long it may take for a piece; longer once it was left for another, so that one on a slow line is not left again and again.
@@ -80,11 +87,17 @@ package struct AttachmentFetcher: Sendable {
         var asked = 0
         /// Whether the store's answer is awaited before anything can be asked.
         var isOpening = true
+        let began: Instant
         /// When the peer last did something for it.
         var moved: Instant
+
+        init(_ id: AttachmentID, from peer: ReplicaID, at now: Instant) {
+            (self.id, self.peer, began, moved) = (id, peer, now, now)
+        }
     }
 
     private(set) var wanted: [AttachmentID] = []
+    private var places: [AttachmentID: Int] = [:]
     /// By replica id.
     private(set) var peers: [Peer] = []
     private(set) var transfers: [Transfer] = []
@@ -137,17 +150,29 @@ package struct AttachmentFetcher: Sendable {
 
     private mutating func want(_ ids: [AttachmentID]) {
         wanted = ids
+        places = Dictionary(zip(ids, ids.indices)) { first, _ in first }
         let all = Set(ids)
         release { !all.contains($0.id) }
         for index in peers.indices {
             peers[index].has.formIntersection(all)
+            peers[index].has.formUnion(peers[index].news.filter(all.contains))
+            peers[index].news.removeAll(where: all.contains)
             peers[index].lacks.formIntersection(all)
+            peers[index].lacks.subtract(peers[index].has)
+            peers[index].place = 0
             peers[index].isUseless = false
         }
     }
 
     private mutating func drop(_ id: AttachmentID) {
-        wanted.removeAll { $0 == id }
+        if let place = places.removeValue(forKey: id) {
+            wanted.removeAll { $0 == id }
+            for (place, id) in wanted.enumerated().dropFirst(place) { places[id] = place }
+            for index in peers.indices {
+                peers[index].has.remove(id)
+                if peers[index].place > place { peers[index].place -= 1 }
+            }
+        }
         release { $0.id == id }
     }
 
@@ -182,10 +207,7 @@ package struct AttachmentFetcher: Sendable {
         case .want(let piece):
             effects.append(.serve(piece, to: replica))
         case .have(let id):
-            guard wanted.contains(id) else { return }
-            peers[index].has.insert(id)
-            peers[index].lacks.remove(id)
-            peers[index].isUseless = false
+            has([id], index)
         case .haveNot(let id):
             guard peers[index].asked.first?.id == id else {
                 return blame(replica, "It answered for an attachment that it was not asked for.")
@@ -193,7 +215,8 @@ package struct AttachmentFetcher: Sendable {
             peers[index].asked.removeFirst()
             peers[index].has.remove(id)
             peers[index].lacks.insert(id)
-            peers[index].forgets = peers[index].forgets ?? now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
+            let pause = min(AttachmentLimits.retryMilliseconds << peers[index].rounds, AttachmentLimits.retryMillisecondsMax)
+            peers[index].forgets = peers[index].forgets ?? now.advanced(byMilliseconds: pause)
             release { $0.id == id && $0.peer == replica }
         case .outline(let id, _):
             take(message, AttachmentPiece(id, chunk: nil), from: index)
@@ -206,15 +229,23 @@ package struct AttachmentFetcher: Sendable {
 
     /// What a peer says it has is asked of it first; what it says it has no longer, of others.
     private mutating func take(_ holdings: AttachmentHoldings, from index: Int) {
-        let ids = Set(holdings.ids)
-        let wanted = wanted.filter(ids.contains)
         if holdings.kind == .noLonger {
-            peers[index].has.subtract(wanted)
+            peers[index].has.subtract(holdings.ids)
+            peers[index].news.removeAll(where: Set(holdings.ids).contains)
             return
         }
+        has(holdings.ids, index)
+    }
+
+    private mutating func has(_ ids: [AttachmentID], _ index: Int) {
+        let wanted = ids.filter { places[$0] != nil }
+        peers[index].news += ids.filter { places[$0] == nil }
+        peers[index].news.removeFirst(max(0, peers[index].news.count - AttachmentLimits.newsMax))
+        if wanted.isEmpty { return }
         peers[index].has.formUnion(wanted)
         peers[index].lacks.subtract(wanted)
-        if !wanted.isEmpty { peers[index].isUseless = false }
+        peers[index].rounds = 0
+        peers[index].isUseless = false
     }
 
     /// Hands a piece to the store if it was asked for and is still of use.
@@ -226,7 +257,8 @@ package struct AttachmentFetcher: Sendable {
         peers[index].asked.removeFirst()
         guard let current = transfers.firstIndex(where: { $0.id == piece.id && $0.peer == replica }) else { return }
         transfers[current].moved = now
-        peers[index].has.insert(piece.id)
+        if places[piece.id] != nil { peers[index].has.insert(piece.id) }
+        peers[index].rounds = 0
         if let chunk = piece.chunk {
             guard chunk == transfers[current].kept else { return }
             transfers[current].kept += 1
@@ -255,15 +287,22 @@ package struct AttachmentFetcher: Sendable {
     private mutating func passTime() {
         if let end = pausedUntil, end <= now { pausedUntil = nil }
         // Who is slow is not asked for anything else before it has answered.
-        let late = transfers.filter { transfer in deadline(transfer).map { $0 <= now } ?? false }
+        let late = transfers.filter { transfer in end(ofPatience: transfer).map { $0 <= now } ?? false }
         for index in peers.indices where late.contains(where: { $0.peer == peers[index].replica }) {
             peers[index].patienceMilliseconds = min(2 * peers[index].patienceMilliseconds, AttachmentLimits.patienceMillisecondsMax)
         }
         release { late.contains($0) }
+        // One at a time: each makes room for one who waits.
+        while let over = transfers.first(where: { transfer in end(ofTurn: transfer).map { $0 <= now } ?? false }) {
+            release { $0 == over }
+            start()
+        }
         for index in peers.indices {
             guard let forgets = peers[index].forgets, forgets <= now else { continue }
             peers[index].forgets = nil
+            peers[index].rounds = min(peers[index].rounds + 1, 16)
             peers[index].lacks = []
+            peers[index].place = 0
             peers[index].isUseless = false
         }
     }
@@ -271,36 +310,60 @@ package struct AttachmentFetcher: Sendable {
     /// Begins transfers with the peers that have nothing to do.
     private mutating func start() {
         guard pausedUntil == nil else { return }
-        // First those who are known to have something.
+        // First those who are known to have something, and who has waited longest of them.
         for isKnown in [true, false] {
-            for index in peers.indices where transfers.count < AttachmentLimits.transfersMax && isIdle(peers[index]) {
-                let peer = peers[index]
-                if isKnown, peer.has.isEmpty { continue }
-                let busy = transfers.map(\.id)
-                let id = wanted.first { id in
-                    !busy.contains(id) && !peer.lacks.contains(id) && (!isKnown || peer.has.contains(id))
-                }
-                guard let id else {
+            for index in peers.indices.sorted(by: { (peers[$0].served, $0) < (peers[$1].served, $1) })
+            where transfers.count < AttachmentLimits.transfersMax && isIdle(peers[index]) {
+                guard let id = isKnown ? firstKnown(of: peers[index]) : firstUnasked(of: index) else {
                     if !isKnown { peers[index].isUseless = true }
                     continue
                 }
-                transfers.append(Transfer(id: id, peer: peer.replica, moved: now))
+                transfers.append(Transfer(id, from: peers[index].replica, at: now))
                 effects.append(.begin(id))
             }
         }
     }
 
+    /// The most wanted of what the peer has and nobody else is busy with.
+    private func firstKnown(of peer: Peer) -> AttachmentID? {
+        let ids = peer.has.filter { id in !isBusy(id) && !peer.lacks.contains(id) }
+        return ids.min { (places[$0] ?? .max) < (places[$1] ?? .max) }
+    }
+
+    /// The most wanted of what the peer may have.
+    private mutating func firstUnasked(of index: Int) -> AttachmentID? {
+        while peers[index].place < wanted.count, peers[index].lacks.contains(wanted[peers[index].place]) { peers[index].place += 1 }
+        return wanted[peers[index].place...].first { !isBusy($0) && !peers[index].lacks.contains($0) }
+    }
+
+    private func isBusy(_ id: AttachmentID) -> Bool { transfers.contains { $0.id == id } }
+
     /// Ends transfers. What they were busy with, and with whom, is open to others.
     private mutating func release(_ isOver: (Transfer) -> Bool) {
-        let before = transfers.count
+        let over = transfers.filter(isOver)
+        if over.isEmpty { return }
         transfers.removeAll(where: isOver)
-        if transfers.count == before { return }
-        for index in peers.indices { peers[index].isUseless = false }
+        for index in peers.indices {
+            peers[index].isUseless = false
+            if over.contains(where: { $0.peer == peers[index].replica }) { peers[index].served = now }
+        }
+    }
+
+    private func deadline(_ transfer: Transfer) -> Instant? {
+        [end(ofPatience: transfer), end(ofTurn: transfer)].compactMap(\.self).min()
+    }
+
+    /// When the transfer makes room, however well it goes, for a peer that has something and waits: what is held of it stays.
+    private func end(ofTurn transfer: Transfer) -> Instant? {
+        guard transfers.count == AttachmentLimits.transfersMax,
+            peers.contains(where: { peer in isIdle(peer) && peer.has.contains { !isBusy($0) && !peer.lacks.contains($0) } })
+        else { return nil }
+        return transfer.began.advanced(byMilliseconds: AttachmentLimits.turnMilliseconds)
     }
 
     /// When to give up on the transfer's peer; `nil` while it owes nothing, or while there is nobody who could do better: what
     /// comes late is of use still.
-    private func deadline(_ transfer: Transfer) -> Instant? {
+    private func end(ofPatience transfer: Transfer) -> Instant? {
         guard let peer = peers.first(where: { $0.replica == transfer.peer }), !peer.asked.isEmpty,
             peers.contains(where: { isFree($0) && (transfers.count == AttachmentLimits.transfersMax || !$0.lacks.contains(transfer.id)) })
         else { return nil }

@@ -24,4 +24,10 @@ package enum AttachmentLimits {
     static let patienceMillisecondsMax: Int64 = 480_000
     /// When a peer that did not have an attachment is asked again, and when a disk that failed is tried again, in milliseconds.
     package static let retryMilliseconds: Int64 = 30_000
+    /// The same for a peer that was asked again and again in vain, in milliseconds: it says by itself when it has something.
+    static let retryMillisecondsMax: Int64 = 3_600_000
+    /// How long an attachment is fetched before its peer makes room for another that waits, in milliseconds.
+    package static let turnMilliseconds: Int64 = 60_000
+    /// What one peer has said that it has, and no row names yet, of which that is remembered.
+    static let newsMax = 1_024
 }

@@ -122,6 +122,62 @@ import Testing
         #expect(world.completed == [Self.photo])
     }
 
+    @Test func `a hundred thousand names of nothing are asked for once, and then more and more seldom; what somebody has comes first`() {
+        func many(_ number: Int) -> AttachmentID {
+            var bytes = [UInt8](repeating: 9, count: AttachmentID.byteCount)
+            for place in 0..<4 { bytes[place] = UInt8(truncatingIfNeeded: number >> (8 * place)) }
+            return AttachmentID(bytes: bytes) ?? Self.photo
+        }
+        var world = World()
+        world.stocks = [Self.a: [Self.photo]]
+        world.handle(.appeared(Self.a))
+        // The peer tells of it before the row that names it is here.
+        world.handle(.received(.have(Self.photo), from: Self.a))
+        let names = (0..<100_000).map(many)
+        world.handle(.wanted(names + [Self.photo]))
+        #expect(world.open.map(\.piece.id) == [Self.photo])
+        for _ in 0..<6 { _ = world.answerNext() }
+        #expect(world.completed == [Self.photo])
+        var asked = 0
+        while world.answerNext() != nil { asked += 1 }
+        #expect(asked == names.count)
+        // In a day, of 2,880 half minutes.
+        var rounds = 0
+        for _ in 0..<2_880 {
+            world.wait(AttachmentLimits.retryMilliseconds)
+            if world.open.isEmpty { continue }
+            rounds += 1
+            world.handle(.wanted(Array(names.prefix(3))))
+            while world.answerNext() != nil {}
+        }
+        #expect((20...40).contains(rounds), "\(rounds)")
+    }
+
+    @Test func `four peers that send a piece now and then make room for one that waits, and then go on where they were`() {
+        var world = World()
+        let slow = (10..<14).map { ReplicaID(high: UInt64($0), low: 0) }
+        let films = (10..<14).map { Self.id($0) }
+        for (peer, film) in zip(slow, films) {
+            world.stocks[peer] = [film]
+            world.handle(.appeared(peer))
+            world.handle(.wanted(films + [Self.photo]))
+            world.handle(.received(.have(film), from: peer))
+        }
+        for peer in slow { _ = world.answerNext(by: peer) }
+        world.stocks[Self.a] = [Self.photo]
+        world.handle(.appeared(Self.a))
+        world.handle(.received(.have(Self.photo), from: Self.a))
+        #expect(!world.open.contains { $0.peer == Self.a })
+        for _ in 0..<4 where !world.completed.contains(Self.photo) {
+            world.wait(AttachmentLimits.turnMilliseconds / 3)
+            for peer in slow { _ = world.answerNext(by: peer) }
+            while world.answerNext(by: Self.a) != nil {}
+        }
+        #expect(world.completed == [Self.photo])
+        world.answerAll()
+        #expect(Set(world.completed) == Set(films + [Self.photo]) && world.blamed.isEmpty)
+    }
+
     @Test func `who does not have it is passed over, asked again later, or at once when it says that it has it now`() {
         var world = World()
         world.stocks = [Self.b: []]
