@@ -105,8 +105,7 @@ public final class SyncedDatabase: Sendable {
         checkpoints?.didOpen()
         observer = TransactionWatch(writer, signal, live, presence, copy: file == nil ? options.copy : nil)
         database.add(transactionObserver: observer, extent: .databaseLifetime)
-        let names = tables.map(\.name)
-        let others = OtherProcesses(writer, signal, live, tables: names)
+        let others = OtherProcesses(writer, signal, live)
         self.others = others
         watch = (options.watchesFile ? file : nil).map { file in
             StoreWatch(file) { [weak database] in database.map(others.look) }
@@ -157,10 +156,10 @@ public final class SyncedDatabase: Sendable {
     }
 
     /// Lets the app's own observations of tables see what GRDB has not seen being written.
-    static func tellObservations(of tables: [String], _ db: Database) {
+    static func tellObservations(of regions: [any DatabaseRegionConvertible], _ db: Database) {
         // An empty transaction: it needs no lock. It fails only if the database is being closed.
         try? db.inTransaction(.deferred) {
-            for table in tables { try db.notifyChanges(in: Table(table)) }
+            for region in regions { try db.notifyChanges(in: region) }
             return .commit
         }
     }

@@ -99,11 +99,6 @@ package final class SchemaGuard: Sendable {
     /// Changes whenever a rule of the app does that may refuse a row.
     package var rulesHash: UInt64 { known.withLock { $0.rulesHash } }
 
-    /// `tables`, and all that triggers of the app may write when their rows change.
-    package func reached(from tables: [String]) -> [String] {
-        known.withLock { $0 }.reached(from: tables)
-    }
-
     private func look(_ connection: DatabaseConnection, _ state: State) throws -> State {
         var state = state
         let select = try connection.statement(

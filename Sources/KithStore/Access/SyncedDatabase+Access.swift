@@ -137,6 +137,7 @@ extension SyncedDatabase {
         guard let db else { return try read(rows: rows, body) }
         try checkIsOpen()
         return try StoreError.typed {
+            try db.registerAccess(to: TrackedRegion(writer.declarations))
             if db.sqliteConnection == writer.handle, db.isInsideTransaction, try !db.isReading() {
                 try writer.state.entry.enter()
                 return try body(writer.state.ledger)
@@ -151,6 +152,11 @@ extension SyncedDatabase {
             }
             return try body(RowLedger(connection, try catalog(connection, version: check.catalogVersion)))
         }
+    }
+
+    /// Lets observations look again of which one has asked the store: what it keeps beside rows has changed.
+    func tellReaders(_ db: Database) throws {
+        for table in writer.declarations.tables { try db.notifyChanges(in: Table(table.name)) }
     }
 
     /// The state of the writing connection, for a caller that holds it and writes.
@@ -177,5 +183,19 @@ extension SyncedDatabase {
         writer.declarations.annotate(&catalog)
         catalogCache.withLock { $0 = (version, catalog) }
         return catalog
+    }
+}
+
+/// What an observation depends on that asks the store within its access: SQLite does not tell it of Kith's own tables, but each change of
+/// those goes with one of a tracked table, or is told as one.
+private struct TrackedRegion: DatabaseRegionConvertible {
+    private let tables: [String]
+
+    init(_ declarations: Declarations) {
+        tables = declarations.tables.map(\.name)
+    }
+
+    func databaseRegion(_ db: Database) throws -> DatabaseRegion {
+        try tables.reduce(DatabaseRegion()) { region, table in try region.union(Table(table).databaseRegion(db)) }
     }
 }

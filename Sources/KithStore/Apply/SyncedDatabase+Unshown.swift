@@ -56,7 +56,7 @@ private struct UnshownRows {
             }
         }
         found.sort { ($0.table, $0.id) < ($1.table, $1.id) }
-        return Array(found.prefix(limit))
+        return Array(found.prefix(max(0, limit)))
     }
 
     private struct Key: Hashable {

@@ -136,7 +136,7 @@ extension SyncedDatabase {
 
     /// Lets observations of the tables that may show attachments look again.
     func tellAttachmentObservations() {
-        let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }.map(\.name)
+        let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }.map { Table($0.name) }
         database.writeWithoutTransaction { db in Self.tellObservations(of: tables, db) }
     }
 

@@ -8,6 +8,8 @@ struct LiveNews: Sendable {
     var ownCommits = 0
     /// Whether the app has written here.
     var isFromHere = false
+    /// Whether another process has committed.
+    var isFromOtherProcess = false
 }
 
 /// What a live list hears of commits of this process. The writing connection's thread tells it, within the commit's access.
@@ -37,7 +39,10 @@ final class LiveListener: Sendable {
     }
 
     /// What another process has done is not told row by row.
-    func tellOfOtherProcess() { if table != nil { wake() } }
+    func tellOfOtherProcess() {
+        news.withLock { $0.isFromOtherProcess = true }
+        if table != nil { wake() }
+    }
 
     func takeNews() -> LiveNews {
         news.withLock { news in

@@ -35,7 +35,7 @@ struct LiveMoment: Sendable {
         guard schema == earlier.schema, changed.continues(earlier.changed), !news.touched.isOverfull, news.touched.rows.count <= limit,
             news.touched.silent.lead(from: earlier.changed.silent, to: changed.silent)
         else { return nil }
-        if hasLocalColumns, isOfOtherProcess(since: earlier, news) { return nil }
+        if hasLocalColumns, news.isFromOtherProcess || isOfOtherProcess(since: earlier, news) { return nil }
         var rows = Set(news.touched.rows.map(\.id))
         let connection = try DatabaseConnection(borrowing: db)
         guard let others = try ChangedRows(connection).ids(of: table, since: earlier.changed, to: changed, max: limit) else { return nil }

@@ -30,10 +30,12 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     func plan(_ db: Database, tracked: (_ table: String) -> (number: Int, key: LiveKey)?) throws -> Plan {
         guard let (number, key) = tracked(request.databaseTableName) else { return .whole }
         let sql = try request.makePreparedRequest(db).statement.sql.uppercased()
-        // What makes a row depend on other rows. A name that holds one of these words costs time, and nothing else.
+        // `id IN other` reads another table without any of the words below.
+        let own = try Table(request.databaseTableName).databaseRegion(db)
+        // What makes a row depend on other rows, or on files. A name that holds one of these words costs time, and nothing else.
         let isByRow =
-            sql.components(separatedBy: "SELECT").count == 2
-            && !["JOIN", "LIMIT", "DISTINCT", "GROUP", "OVER", "MATCH"].contains { sql.contains($0) }
+            try own.union(request.databaseRegion(db)) == own && sql.components(separatedBy: "SELECT").count == 2
+            && !["JOIN", "LIMIT", "DISTINCT", "GROUP", "OVER", "MATCH", "KITH_ATTACHMENT"].contains { sql.contains($0) }
         return isByRow ? .byRow(table: number, key, try order(db, key)) : .whole
     }
 
@@ -131,6 +133,15 @@ struct LiveKey: Hashable, Sendable {
             throw StoreError(.valueRejected, "A live list needs the rows' keys: let the request select all columns of the table.")
         }
         return id
+    }
+}
+
+extension DatabaseValue {
+    /// The same for what is the same bit for bit.
+    var fingerprint: Int {
+        var hasher = Hasher()
+        storage.fingerprint(into: &hasher)
+        return hasher.finalize()
     }
 }
 

@@ -66,8 +66,10 @@ struct LiveState<Record: LiveRecord>: Sendable where Record.ID: Sendable {
 
     private func note(_ new: Entry, insteadOf old: Entry, at offset: Int, in difference: inout Difference) throws {
         if new.fingerprint == old.fingerprint { return }
-        let columns = try new.record.databaseChanges(from: old.record).keys
-        difference.updates.append(.init(id: new.record.id, offset: offset, columns: Set(columns)))
+        let before = try old.record.databaseDictionary
+        // By bytes, as rows are compared: Swift takes one letter in two encodings for the same.
+        let columns = try new.record.databaseDictionary.filter { name, value in value.fingerprint != before[name]?.fingerprint }
+        difference.updates.append(.init(id: new.record.id, offset: offset, columns: Set(columns.keys)))
     }
 
     // MARK: Rows that were written

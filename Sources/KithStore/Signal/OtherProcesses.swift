@@ -11,16 +11,14 @@ final class OtherProcesses: Sendable {
     private let writer: WriterBox
     private let signal: CommitSignal
     private let live: LiveHub
-    private let tables: [String]
     /// Whether a look waits for the writing connection.
     private let isAwaited = Atomic(false)
     private let isStopped = Atomic(false)
 
-    init(_ writer: WriterBox, _ signal: CommitSignal, _ live: LiveHub, tables: [String]) {
+    init(_ writer: WriterBox, _ signal: CommitSignal, _ live: LiveHub) {
         self.writer = writer
         self.signal = signal
         self.live = live
-        self.tables = tables
     }
 
     /// Looks as soon as the writing connection is free. Returns at once.
@@ -41,18 +39,23 @@ final class OtherProcesses: Sendable {
         // A transaction that the app has left open sees no commits of others, and must not begin to read because of this.
         guard writer.state.ledger.connection.isOutsideTransaction else { return }
         // A database that is busy is looked at again at the next occasion.
-        guard (try? haveCommitted(db)) == true else { return }
-        SyncedDatabase.tellObservations(of: writer.schema?.reached(from: tables) ?? tables, db)
-        signal.fireForeign()
+        guard let commit = try? commit(db), commit != .none else { return }
+        // Nothing says to which tables: also to those that do not synchronise, and to columns that only this device has.
+        SyncedDatabase.tellObservations(of: [.fullDatabase], db)
+        if commit == .synchronised { signal.fireForeign() }
         live.otherProcessCommitted()
     }
 
-    /// Whether another process has committed since the last look.
-    func haveCommitted(_ db: Database) throws -> Bool {
+    enum Commit {
+        case none, local, synchronised
+    }
+
+    /// What another process has committed since the last look.
+    func commit(_ db: Database) throws -> Commit {
         let version = try writer.state.ledger.connection.versionByOthers()
-        if version == writer.state.versionByOthers { return false }
+        if version == writer.state.versionByOthers { return .none }
         let vector = try VectorRecords.vector(db)
         writer.state.versionByOthers = version
-        return signal.didRead(vector)
+        return signal.didRead(vector) ? .synchronised : .local
     }
 }

@@ -84,12 +84,19 @@ public final class SnapshotWriter: Sendable {
 
     // MARK: Once
 
-    /// Asks the query, and writes the file if it does not hold the answer.
+    /// Asks the query, and writes the file if it does not hold the answer. Within an access to the database that has a transaction open it
+    /// throws: what is not committed is not for others.
     ///
     /// - Returns: whether it was written.
     @discardableResult
     public func write() throws(SnapshotError) -> Bool {
-        try finish(Result { try store.database.unsafeReentrantRead { db in try query(db) } })
+        try finish(
+            Result {
+                try store.database.unsafeReentrantRead { db in
+                    try db.requireNoAccess()
+                    return try db.inOneTransaction(.deferred, query)
+                }
+            })
     }
 
     /// Writes an answer, and notes how that went.
@@ -202,12 +209,17 @@ public final class SnapshotWriter: Sendable {
     // MARK: Always
 
     /// Keeps the file in step with the database until the task is cancelled or the store is closed: after each commit of this process,
-    /// merge and commit of another process, and at the moments that the content names. What fails is in ``status``, and tried again after
+    /// merge and commit of another process, also to what does not synchronise, and at the moments that the content names. What fails is in ``status``, and tried again after
     /// half a second, later after a minute, and with each commit.
     public func run() async {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observations = [store.signal, store.end].map { CommitObservation($0) { _ in wake.yield() } }
-        defer { for observation in observations { observation.cancel() } }
+        let watch = RegionWatch(.fullDatabase) { wake.yield() }
+        store.database.add(transactionObserver: watch, extent: .observerLifetime)
+        defer {
+            for observation in observations { observation.cancel() }
+            store.database.remove(transactionObserver: watch)
+        }
         var occasions = wakes.makeAsyncIterator()
         while !Task.isCancelled, !store.isClosed.load(ordering: .acquiring) {
             do {

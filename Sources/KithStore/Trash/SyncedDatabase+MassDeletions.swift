@@ -20,7 +20,10 @@ extension SyncedDatabase {
     /// Somebody has said that a deletion was meant, or has undone it. Nothing is restored; what is older than
     /// ``trashMilliseconds`` leaves the trash again.
     public func dismiss(_ deletion: MassDeletion) throws(StoreError) {
-        try write { _, state in try MassDeletions(ledger: state.ledger).dismiss(deletion) }
+        try write { db, state in
+            try MassDeletions(ledger: state.ledger).dismiss(deletion)
+            try tellReaders(db)
+        }
     }
 
     /// The same as a part of the transaction that is open on `db`.
@@ -29,6 +32,7 @@ extension SyncedDatabase {
             let state = try writerState(db)
             try state.entry.enter()
             try MassDeletions(ledger: state.ledger).dismiss(deletion)
+            try tellReaders(db)
         }
     }
 }

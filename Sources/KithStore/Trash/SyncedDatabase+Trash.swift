@@ -61,7 +61,13 @@ extension SyncedDatabase {
     /// - Returns: how many rows that were.
     @discardableResult
     public func emptyTrash(table: String? = nil) throws(StoreError) -> Int {
-        try write { _, state in try Trash(ledger: state.ledger).empty(table: table, after: trashEnd(state.ledger)) }
+        try write { db, state in try emptyTrash(db, state, table) }
+    }
+
+    private func emptyTrash(_ db: Database, _ state: WriterState, _ table: String?) throws -> Int {
+        let count = try Trash(ledger: state.ledger).empty(table: table, after: trashEnd(state.ledger))
+        if count > 0 { try tellReaders(db) }
+        return count
     }
 
     /// The same as a part of the transaction that is open on `db`.
@@ -70,7 +76,7 @@ extension SyncedDatabase {
         try StoreError.typed {
             let state = try writerState(db)
             try state.entry.enter()
-            return try Trash(ledger: state.ledger).empty(table: table, after: trashEnd(state.ledger))
+            return try emptyTrash(db, state, table)
         }
     }
 
