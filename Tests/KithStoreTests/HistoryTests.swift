@@ -122,6 +122,14 @@ struct HistoryTests {
         #expect(try later.history(after: newest).count == 1)
     }
 
+    @Test func `a journal may be kept for ever`() throws {
+        let store = try TestStore(
+            sql: Self.sql, tables: [TrackedTable("item", journal: .days(.max)), TrackedTable("list"), TrackedTable("plain")])
+        try store.execute("INSERT INTO item (id, n) VALUES (?, 1)", [key(1)])
+        try store.store.purgeHistory()
+        #expect(try store.store.history().count == 1)
+    }
+
     @Test func `a file gets a journal with its first table that has one, and keeps it when no table has one any more`() throws {
         let folder = try TemporaryFolder()
         let without = [

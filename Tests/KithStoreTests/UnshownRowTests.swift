@@ -32,6 +32,7 @@ struct UnshownRowTests {
         #expect(found.last?.uuid == UUID(rowID(1)))
         #expect(try older.database.read { try older.store.unshownRows($0) } == found)
         #expect(try older.database.write { try older.store.unshownRows($0, max: 1) } == Array(found.prefix(1)))
+        #expect(try older.store.unshownRows(max: -1).isEmpty)
         #expect(try newer.store.unshownRows().isEmpty)
         try older.expectSound()
     }

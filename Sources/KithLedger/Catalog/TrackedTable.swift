@@ -104,10 +104,10 @@ public struct TrackedTable: Hashable, Sendable {
 
     /// For how long a journal is kept.
     public struct Journal: Hashable, Sendable {
-        /// At least one.
+        /// At least one, and at most a million.
         public let days: Int
 
-        /// So many days, from the end of each transaction on by this machine's clock.
-        public static func days(_ days: Int) -> Journal { Journal(days: max(1, days)) }
+        /// So many days, from the end of each transaction on by this machine's clock: `.max` for ever.
+        public static func days(_ days: Int) -> Journal { Journal(days: min(max(1, days), 1_000_000)) }
     }
 }
