@@ -80,6 +80,21 @@ struct TrashCommandTests {
         #expect(try home.kith("status").output.contains("deleted") == false)
     }
 
+    @Test func `nobody is warned of a large deletion that another machine has taken back`() throws {
+        let device = try home.deleteElsewhere()
+        let other = try NotesStore.open(home.folder.appending(path: "other-\(device.shortDescription)/notes.sqlite"))
+        try other.restoreAll(deletedBy: [.own])
+        let own = try NotesStore.open(home.store)
+        _ = try own.store.apply(try other.store.delta(since: own.store.vector()), from: device.bytes)
+        #expect(try own.massDeletions().isEmpty)
+        try own.forgetMassDeletionsThatAreUndone()
+        #expect(try own.store.massDeletions().isEmpty)
+        try own.close()
+        try other.close()
+        #expect(try home.kith("status").output.contains("deleted") == false)
+        #expect(try home.kith("trash", "accept").output == "Nothing waits to be accepted.\n")
+    }
+
     @Test func `a large deletion that was meant is accepted`() throws {
         let name = try home.deleteElsewhere().shortDescription
         let accepted = try home.kith("trash", "accept").output

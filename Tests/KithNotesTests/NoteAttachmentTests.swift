@@ -66,6 +66,45 @@ struct NoteAttachmentTests {
         try notes.close()
     }
 
+    @Test func `a note that is deleted while somebody changes it keeps its attachments, but for those that were removed before`()
+        async throws
+    {
+        let other = try NotesStore.open(folder.url("b/notes.sqlite"), options: .deterministic(seed: 2))
+        let third = try NotesStore.open(folder.url("c/notes.sqlite"), options: .deterministic(seed: 3))
+        let note = try notes.add(title: "Trip")
+        let photo = try notes.attach(file("photo.jpg"), to: note.id)
+        let old = try notes.attach(file("old.jpg", "old"), to: note.id)
+        for store in [other, third] { try store.pull(from: notes) }
+        try notes.detach(old)
+        try notes.delete([note.id])
+        try other.edit(note.id) { $0.color = .red }
+        // One hears of the deletion first, one of the change, and one of both through another.
+        try other.pull(from: notes)
+        try third.pull(from: notes)
+        try third.pull(from: other)
+        try notes.pull(from: third)
+        for store in [notes, other, third] {
+            #expect(try store.find("Trip").color == .red)
+            try await until { try store.attachments(of: note.id).map(\.id) == [photo.id] }
+        }
+        // Each of them has brought it back, so that who removes it must have heard of all.
+        for store in [notes, third] { try other.pull(from: store) }
+        try other.detach(photo)
+        for store in [notes, third] { try store.pull(from: other) }
+        for store in [notes, other, third] {
+            #expect(try store.bringBackAttachments() == 0 && store.attachments(of: note.id).isEmpty)
+            try store.close()
+        }
+    }
+
+    private func until(_ isTrue: () throws -> Bool) async throws {
+        for _ in 0..<1_000 {
+            if try isTrue() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("It did not become true in ten seconds.")
+    }
+
     @Test func `a note that is deleted while somebody attaches a file to it comes back with the file`() throws {
         let other = try NotesStore.open(folder.url("b/notes.sqlite"), options: .deterministic(seed: 2))
         let note = try notes.add(title: "Trip")

@@ -18,6 +18,7 @@ public final class NotesStore: Sendable {
     public let store: SyncedDatabase
     let database: any DatabaseWriter
     let options: Options
+    private let returns = ReturnWatch()
     /// Why nothing can be written, for people; `nil` if something can.
     public let readOnlyReason: String?
 
@@ -135,6 +136,7 @@ public final class NotesStore: Sendable {
             storeOptions.copy = copy
             return try SyncedDatabase(database, tables: NotesSchema.tracked, options: storeOptions)
         }
+        if copy == nil { returns.begin(self) }
     }
 
     /// Whether notes that were in `file` are gone: it is missing or empty, and the files beside it know that there were some.
@@ -144,6 +146,7 @@ public final class NotesStore: Sendable {
 
     /// Closes the file. The store cannot be used afterwards.
     public func close() throws(NotesError) {
+        returns.end()
         store.close()
         try NotesError.mapping { try database.close() }
     }

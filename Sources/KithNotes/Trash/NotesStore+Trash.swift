@@ -80,7 +80,23 @@ extension NotesStore {
 
     /// Where another device has deleted so many notes within a day that people may not have meant it.
     public func massDeletions() throws(NotesError) -> [MassDeletion] {
-        try NotesError.mapping { try store.massDeletions().filter { $0.table == NotesSchema.table } }
+        try NotesError.mapping {
+            let found = try store.massDeletions().filter { $0.table == NotesSchema.table }
+            if found.isEmpty { return [] }
+            // What somebody has brought back, here or elsewhere, is nothing to be warned of.
+            let authors = Set(try trash().map(\.deletedBy))
+            return found.filter { authors.contains($0.author) }
+        }
+    }
+
+    /// Forgets the large deletions of which nothing is in the trash any more, so that what the same device deletes next is not added to them.
+    package func forgetMassDeletionsThatAreUndone() throws(NotesError) {
+        try NotesError.mapping {
+            let all = try store.massDeletions().filter { $0.table == NotesSchema.table }
+            if all.isEmpty { return }
+            let left = try massDeletions()
+            for deletion in all where !left.contains(deletion) { try store.dismiss(deletion) }
+        }
     }
 
     /// Somebody has looked at what `author`, or anybody, deleted: it is nothing to be warned of, and leaves the trash when it is due.
