@@ -24,6 +24,8 @@ extension DiagnosisFinding.Advice {
             "If the other device runs `kith up` on this very network: a VPN, a guest network or an access point that holds back multicast "
                 + "keeps it from being heard. Give its address: kith device add ID --address HOST:PORT"
         case .renewKey: NodeStatus.Reason.twinCommands
+        case .renewOwnKey:
+            "Run `kith device renew` here, and pair again what this device had added and the others have left out (`kith pair`); no note is lost."
         case .waitOrUpdate: "The node tries again by itself. Update Kith on both devices if this stays."
         case .startThereOrGiveAddress:
             "Start `kith up` there, on this network, or give its address: kith device add ID --address HOST:PORT"

@@ -84,7 +84,8 @@ extension TrustError {
             self.init(
                 .copiedKey,
                 """
-                Another machine has signed something else with the key of this one. Give this machine a new key; the other one is then out.
+                Something else was signed with the key of this machine: by another one that has it, or by this one before a backup of it was \
+                put back. Give this machine a new key; another one with the old key is then out.
                 """)
         case .unsigned, .otherHousehold, .missingRecord:
             self.init(.corruptedHousehold, "The record does not fit the household (\(membershipError)). Update Kith on both devices.")

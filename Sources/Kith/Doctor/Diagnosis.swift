@@ -79,6 +79,8 @@ struct Observations: Sendable {
     var wrongClocks: [WrongClock] = []
     /// Where another machine uses the key of this one.
     var twin: String?
+    /// Whether two different things were signed with its key.
+    var isKeyForked = false
     /// Why mDNS does not work; `nil` if it does.
     var mdnsFailure: String?
     /// Whether mDNS was asked at all.
@@ -103,6 +105,14 @@ extension Observations {
                 DiagnosisFinding(
                     "key", .problem, "This device's key is in use on two machines: this one and another at \(twin).",
                     .renewKey))
+        }
+        if isKeyForked {
+            findings.append(
+                DiagnosisFinding(
+                    "key", .problem,
+                    "Two different things were signed with this device's key: it was put back from a backup, or another machine has its key. It "
+                        + "can add and rename no device, and the others may leave out what it has added.",
+                    .renewOwnKey))
         }
         return findings + clockFindings + devices.map(finding)
     }

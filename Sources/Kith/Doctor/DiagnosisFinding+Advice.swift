@@ -23,6 +23,8 @@ extension DiagnosisFinding {
         case lookForBarriers
         /// Give one of two machines a new key.
         case renewKey
+        /// Give this device a new key, and pair again what it had added and the others left out.
+        case renewOwnKey
         /// Set the clocks, by which devices may not find each other.
         case setClocks
         /// Set both clocks, by which times are shown wrong.
@@ -67,10 +69,11 @@ extension DiagnosisFinding.Advice {
             "If the app runs on the other device, on this very network: a VPN, a guest network or an access point that holds back multicast "
                 + "keeps it from being heard. Give its address."
         case .renewKey: "Give one of them a new key, and pair the other one again; what both wrote is kept."
+        case .renewOwnKey: "Give this device a new key, and pair again what it had added and the others have left out; no data is lost."
         case .setClocks: "Set the clocks. Devices that are more than a day apart may not find each other by mDNS."
         case .setBothClocks:
-            "Set both clocks. Until then times are shown wrong, the trash and the history seem older or newer than they are, and it may not be "
-                + "found by mDNS."
+            "Set both clocks. Until then, and of what was written meanwhile, times are shown wrong or as unknown, the trash and the history "
+                + "seem older or newer than they are, and it may not be found by mDNS."
         case .checkCables: "Is the cable in, the Wi-Fi on, there and here? The node finds out by itself within a minute."
         case .waitOrUpdate: "It is tried again by itself. Update the app on both devices if this stays."
         case .startThereOrGiveAddress: "Start the app there, on this network, or give its address."

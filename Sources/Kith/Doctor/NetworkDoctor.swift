@@ -40,6 +40,7 @@ public struct NetworkDoctor: Sendable {
     public func examine(node: NodeStatus?) async -> [DiagnosisFinding] {
         var seen = Observations()
         seen.standing = trust.standing
+        seen.isKeyForked = trust.isKeyForked
         seen.isNodeRunning = node != nil
         seen.usesDiscovery = usesDiscovery
         seen.freeBytes = freeBytes

@@ -62,7 +62,10 @@ extension PairingFailure: CustomStringConvertible {
         case .cancelled: "\(isFromPeer ? "The other device" : "This device") stopped pairing."
         case .busy: "\(isFromPeer ? "The other device" : "This device") is pairing with another one."
         case .replaced: "Another connection between the two devices goes on."
-        case .storeFailed: "\(isFromPeer ? "The other device" : "This device") could not write its list of trusted devices."
+        case .storeFailed:
+            (isFromPeer ? "The other device" : "This device")
+                + " could not add anybody to those that it trusts: its disk cannot be written, or it needs a new key, because two different "
+                + "things were signed with the one that it has. Examine it."
         case .otherHousehold:
             """
             The two devices are in different households. Decide which one to keep, and let the device that is to leave its own join \

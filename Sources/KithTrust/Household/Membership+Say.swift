@@ -49,6 +49,12 @@ extension Membership {
         return earlier + warrants
     }
 
+    /// Whether a member has signed two different things in the same place, wherever it could say more.
+    func isForked(_ device: DeviceID) -> Bool {
+        let warrants = warrants(of: device)
+        return !warrants.isEmpty && warrants.allSatisfy(\.isForked)
+    }
+
     private func record(
         _ action: MembershipAction, _ terms: RecordTerms, by signer: RecordSigner, _ milliseconds: Int64
     ) throws(MembershipError) -> MembershipRecord {

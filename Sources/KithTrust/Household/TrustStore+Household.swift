@@ -63,6 +63,10 @@ extension TrustStore {
         }
     }
 
+    /// Whether two different things were signed with this device's key, so that it can say nothing more in its household but that it has a new
+    /// one.
+    package var isKeyForked: Bool { household?.membership.isForked(ownID) ?? false }
+
     /// Who was a member of the household, or is one under another key; empty without a household.
     package var formerMembers: [FormerMember] { household?.membership.formerMembers ?? [] }
 
@@ -90,6 +94,12 @@ extension TrustStore {
         let state = snapshot
         guard let household = state.household, state.standing != .left else { return nil }
         return (household.membership.digest, household.allRecords)
+    }
+
+    /// Takes in all that another device of this household knows of it.
+    /// - Throws: what reading or writing the files throws.
+    package func hear(of other: TrustStore) throws(TrustError) {
+        for message in other.householdRecords?.messages ?? [] { _ = try answer(message) }
     }
 
     /// Takes in what a trusted peer says of the household.

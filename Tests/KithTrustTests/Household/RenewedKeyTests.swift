@@ -180,6 +180,24 @@ import Testing
         for device in [b, copy] { #expect(try a.store.admission(of: device.certificate) == nil) }
     }
 
+    @Test func `a device that was put back from a backup says that it needs a new key, and is well once it has one`() throws {
+        let backup = try ["device.key", "household.json", "devices.json"].filter(b.folder.names.contains).map {
+            ($0, try b.folder.text($0))
+        }
+        try b.store.rename(a.id, to: "before")
+        #expect(try a.meet(b) && !b.store.isKeyForked)
+        for (name, text) in backup { try b.folder.write(text, to: name) }
+        try b.reopen()
+        try b.store.rename(a.id, to: "after")
+        #expect(try a.meet(b) && b.store.isKeyForked && !a.store.isKeyForked)
+        #expect { try b.store.rename(a.id, to: "later") } throws: { ($0 as? TrustError)?.code == .copiedKey }
+        _ = try b.store.renewKey()
+        #expect(!b.store.isKeyForked)
+        try b.store.rename(a.id, to: "later")
+        #expect(try a.meet(b))
+        for device in [a, b] { #expect(device.store.standing == .member) }
+    }
+
     @Test func `who is revoked meanwhile is not let in under another key`() throws {
         try a.store.remove(b.id)
         _ = try b.store.renewKey()
