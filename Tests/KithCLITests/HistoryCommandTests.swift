@@ -1,4 +1,7 @@
 import Foundation
+import KithCausality
+import KithNotes
+import KithStore
 import Testing
 
 @testable import KithCLI
@@ -51,6 +54,22 @@ struct HistoryCommandTests {
         #expect(try home.kith("history").output.split(separator: "\n").allSatisfy { $0.contains("Shopping") || $0.contains("Groceries") })
         #expect(try home.shell("\"$KITH\" revert --device this").status == 64)
         #expect(try home.shell("\"$KITH\" history --since tomorrowish").status == 64)
+    }
+
+    @Test func `times by a clock that was years ahead once are said to be unknown`() throws {
+        var options = NotesStore.Options()
+        let future = HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) + 5 * 365 * 86_400_000)
+        options.storeOptions.clock = { future }
+        let ahead = try NotesStore.open(home.store, options: options)
+        let id = try ahead.add(title: "Trip", body: "text").id.uuidString
+        try ahead.close()
+        try home.kith("note", "edit", id, "--title", "Journey", "--body", "text by a clock that is right")
+        let versions = try home.kith("note", "history", id, "--json").json() as? [[String: Any]]
+        #expect(versions?.isEmpty == false && versions?.allSatisfy { $0["written"] as? String == nil } == true)
+        #expect(try home.kith("note", "history", id).output.split(separator: "\n").allSatisfy { $0.contains("unknown") })
+        #expect(try home.kith("note", "explain", id).output.contains("\u{201C}Journey\u{201D}, by this device, an unknown time"))
+        // This machine's own time of the change is known.
+        #expect(try home.kith("history").output.contains("unknown") == false)
     }
 
     @Test func `history names the files that were attached and detached`() throws {

@@ -30,7 +30,7 @@ struct ConflictRecord: Encodable {
         versions = conflict.versions.map { version in
             Version(
                 text: version.text, device: names[version.author],
-                written: TimeText(milliseconds: version.writtenMilliseconds)?.iso8601)
+                written: TimeText(writtenMilliseconds: version.writtenMilliseconds)?.iso8601)
         }
     }
 }

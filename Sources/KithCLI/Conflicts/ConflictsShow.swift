@@ -35,7 +35,7 @@ struct ConflictsShow: ParsableCommand {
             }
             for (index, version) in conflict.versions.enumerated() {
                 let heading = "\(conflict.field.rawValue) \(first + index)\(index == 0 && conflict.lines == nil ? ", shown" : "")"
-                let time = TimeText(milliseconds: version.writtenMilliseconds)?.local ?? "at an unknown time"
+                let time = TimeText(writtenMilliseconds: version.writtenMilliseconds)?.local ?? "at an unknown time"
                 let origin = "  \(PlainText.line(names[version.author] ?? "another device")), \(time)"
                 try console.writeLine(console.styled(heading, .bold) + console.styled(origin, .dim))
                 try Self.write(version.text, to: console)

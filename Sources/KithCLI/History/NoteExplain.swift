@@ -44,7 +44,7 @@ struct NoteExplain: ParsableCommand {
     private static func line(_ version: Explanation.Version, _ names: DeviceNames) -> String {
         let value = Self.text(version.value)
         let author = names[version.author] ?? "a store that no machine has said it is"
-        let when = TimeText(milliseconds: version.stamp.timestamp.milliseconds)?.local ?? "an unknown time"
+        let when = TimeText(writtenMilliseconds: version.stamp.timestamp.milliseconds)?.local ?? "an unknown time"
         let why =
             switch version.reason {
             case .only: "is shown: nothing else was written at the same time"
@@ -101,7 +101,8 @@ private struct ExplanationRecord: Encodable {
                 default: nil
                 }
             return Version(
-                value: value, device: names[version.author], written: TimeText(milliseconds: version.stamp.timestamp.milliseconds)?.iso8601,
+                value: value, device: names[version.author],
+                written: TimeText(writtenMilliseconds: version.stamp.timestamp.milliseconds)?.iso8601,
                 reason: version.reason.rawValue)
         }
         changes = explanation.history.count

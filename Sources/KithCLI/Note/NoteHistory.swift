@@ -27,7 +27,7 @@ struct NoteHistory: ParsableCommand {
         var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumns: 4)
         table.rows = versions.map { version in
             [
-                .init(version.shortID, .bold), .init(TimeText(milliseconds: version.milliseconds)?.local ?? "unknown", .dim),
+                .init(version.shortID, .bold), .init(TimeText(writtenMilliseconds: version.milliseconds)?.local ?? "unknown", .dim),
                 .init("+\(version.inserted)"), .init("-\(version.deleted)"),
                 .init(names[version.writer] ?? String(version.author.prefix(8)), .dim),
             ]
@@ -53,7 +53,7 @@ private struct NoteVersionRecord: Encodable {
         author = version.author
         device = names[version.writer]
         own = version.isOwn
-        written = TimeText(milliseconds: version.milliseconds)?.iso8601
+        written = TimeText(writtenMilliseconds: version.milliseconds)?.iso8601
         inserted = version.inserted
         deleted = version.deleted
     }
