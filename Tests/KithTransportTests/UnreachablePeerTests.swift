@@ -1,8 +1,9 @@
-import KithTransport
 import KithTrust
 import NIOCore
 import NIOPosix
 import Testing
+
+@testable import KithTransport
 
 /// The risk: a connection cannot be made, and nobody can tell why or what to do.
 @Suite struct UnreachablePeerTests {
@@ -14,6 +15,12 @@ import Testing
         await #expect(throws: TransportError.self) {
             try await transport.dial(host: host, port: port, timeoutMilliseconds: timeout)
         }
+    }
+
+    @Test func `an address of IPv4 within IPv6 is shown as people know it`() throws {
+        func shown(_ address: String) throws -> String? { PeerAddress(socketAddress: try SocketAddress(ipAddress: address, port: 7))?.host }
+        #expect(try shown("::ffff:10.77.0.2") == "10.77.0.2" && shown("10.77.0.2") == "10.77.0.2")
+        #expect(try shown("fd00::2") == "fd00::2" && shown("::ffff:0:a4d:2") == "::ffff:0:a4d:2")
     }
 
     @Test func `a port in use is named with a remedy`() async throws {

@@ -37,6 +37,7 @@ extension SyncedApp {
             throw SyncedAppError(
                 .cannotMeet, "Only two devices of one app that are in memory, or were opened with isInProcess, can be introduced.")
         }
+        if self === other { throw SyncedAppError(.cannotMeet, "A device cannot meet itself.") }
         if trust.isTrusted(other.trust.ownID), other.trust.isTrusted(trust.ownID) { return }
         if trust.standing == .joining || other.trust.standing == .joining {
             throw SyncedAppError(
@@ -44,7 +45,17 @@ extension SyncedApp {
         }
         let isMember = trust.standing == .member
         if isMember, other.trust.standing == .member {
-            throw SyncedAppError(.cannotMeet, "Each of the two devices is in a household of its own.")
+            guard trust.household?.id == other.trust.household?.id else {
+                throw SyncedAppError(.cannotMeet, "Each of the two devices is in a household of its own.")
+            }
+            // A third device has brought both into one household, and they have not heard of each other yet.
+            do throws(TrustError) {
+                try trust.hear(of: other.trust)
+                try other.trust.hear(of: trust)
+            } catch {
+                throw SyncedAppError(error)
+            }
+            return
         }
         if !isMember, other.trust.standing == .member { return try other.introduce(to: self) }
         do throws(TrustError) {

@@ -143,8 +143,13 @@ final class InotifyEvents: FolderEvents, FileReaders {
                 if mask & UInt32(IN_Q_OVERFLOW) != 0 { end(unread.removeAll()) }
                 if mask & Self.selfMask != 0 || mask & UInt32(IN_ISDIR) != 0 && mask & Self.folderMask != 0 { isEverything = true }
                 guard let folder = folders[watch], name.first != UInt8(ascii: "."), !name.isEmpty,
-                    mask & UInt32(IN_ATTRIB) == 0, let text = String(validating: name, as: UTF8.self)
+                    mask & UInt32(IN_ATTRIB) == 0
                 else { continue }
+                guard let text = String(validating: name, as: UTF8.self) else {
+                    // A whole pass names what cannot be a note.
+                    isEverything = true
+                    continue
+                }
                 paths.insert(FolderPath(folder.isEmpty ? text : "\(folder)/\(text)"))
             }
         }

@@ -51,7 +51,7 @@ struct EvernoteFile {
     }
 
     private func note(_ element: Element, _ number: Int, _ register: inout NameRegister, _ importer: NoteImport) throws -> ForeignNote {
-        let origin = "note \(number), \(element.title.prefix(80))"
+        let origin = element.title.isEmpty ? "note \(number)" : "note \(number), \(element.title.prefix(80))"
         var media: [String: HTMLMarkdown.Media] = [:]
         var attachments: [ForeignNote.Attachment] = []
         for (index, resource) in element.resources.enumerated() {

@@ -94,6 +94,19 @@ import Testing
         }
     }
 
+    @Test func `two that a third has brought into one household meet although they have not heard of each other; none meets itself`()
+        async throws
+    {
+        let (phone, laptop) = try await Pantry.pair()
+        let tablet = try await SyncedApp.open(Pantry.app, migrator: Pantry.migrator, tables: Pantry.tables, at: .inMemory)
+        try await phone.meet(laptop)
+        try await phone.meet(tablet)
+        try tablet.add("Of the tablet")
+        try await laptop.meet(tablet)
+        #expect(try laptop.titles() == ["Of the tablet"])
+        await #expect(throws: SyncedAppError.self) { try await phone.meet(phone) }
+    }
+
     @Test func `an app meets two others at once`() async throws {
         let (phone, laptop) = try await Pantry.pair()
         let tablet = try await SyncedApp.open(Pantry.app, migrator: Pantry.migrator, tables: Pantry.tables, at: .inMemory)
