@@ -56,6 +56,22 @@ import Testing
     /// What the smallest file counts, such as an outline.
     private static let block = 4_096
 
+    @Test func `a device that names ten thousand attachments of nothing does not keep those of another one waiting`() throws {
+        let house = try House(limit: 1_000_000)
+        try house.hostile.execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10100)
+            INSERT INTO photo SELECT randomblob(16), lower(hex(randomblob(32))) FROM n
+            """)
+        try house.take(from: house.hostile)
+        let names = try (1...3).map { try house.name(10, row: UInt64($0), by: house.honest) }
+        #expect(try Set(names).isSubset(of: house.store.wantedAttachments(max: 10)))
+        let all = try house.store.wantedAttachments()
+        #expect(all.count == 10_103 && Set(all).count == all.count)
+        try house.store.fetchAttachment(all[5_000])
+        #expect(try house.store.wantedAttachments(max: 1) == [all[5_000]])
+    }
+
     @Test func `what one device names is fetched up to the limit, what others name and what is asked for in any case`() throws {
         let house = try House(limit: Int64(6 * Self.block))
         let (first, second) = (try house.name(400, row: 1, by: house.hostile), try house.name(Self.block + 1, row: 2, by: house.hostile))

@@ -59,21 +59,21 @@ package struct IncomingAttachment: Sendable {
 }
 
 extension SyncedDatabase {
-    /// What rows refer to and is not here, what was asked for first, and of many in turns of the devices that have named them; at most `max`.
-    /// What is larger than is fetched unasked, by itself or
-    /// with all else that the same device has named, is left out, as far as its size is known.
+    /// What rows refer to and is not here, what was asked for first, and of many in turns of the devices that have named them; at most
+    /// `max`. What is larger than is fetched unasked, by itself or with all else that the same device has named, is left out, as far as its
+    /// size is known.
     package func wantedAttachments(max limit: Int = 100_000) throws -> [AttachmentID] {
         guard let folder = attachments else { return [] }
         attachmentRoom.withLock { $0 = nil }
         let asked = folder.askedFor()
         var known = Set(asked)
-        var wanted = Array(asked.prefix(limit))
+        var wanted: [AttachmentID] = []
         let tables = writer.declarations.tables.filter { !$0.attachments.isEmpty }
-        if tables.isEmpty { return wanted }
+        if tables.isEmpty { return Array(asked.prefix(limit)) }
         let shown = try read { ledger in
             try tables.flatMap { try AttachmentReferences(connection: ledger.connection).shown(table: $0.name, columns: $0.attachments) }
         }
-        for id in try inTurns(shown) where wanted.count < limit && known.insert(id).inserted {
+        for id in shown where known.insert(id).inserted {
             switch folder.state(id) {
             case .present: continue
             case .onItsWay(_, let size): if try size != nil || hasAttachmentRoom(for: id, bytes: 0) { wanted.append(id) }
@@ -84,15 +84,16 @@ extension SyncedDatabase {
             case .notFetched(let size): if try isFetchedUnasked(id, size) { wanted.append(id) }
             }
         }
-        return wanted
+        return Array((asked + (try inTurns(wanted))).prefix(limit))
     }
 
-    /// So that no device keeps what others have named waiting behind a hundred thousand names of its own.
+    /// So that no device keeps what others have named waiting behind a hundred thousand names of its own. Reads all rows, if there are many.
     private func inTurns(_ ids: [AttachmentID]) throws -> [AttachmentID] {
         if ids.count <= Self.attachmentsWithoutTurns { return ids }
         let shares = try read { ledger in try AttachmentShares(ledger, kept: [:]) }
         var queues: [[AttachmentID]] = []
         var places: [Author: Int] = [:]
+        var known: Set<AttachmentID> = []
         for id in ids {
             for author in shares.authors(of: id) {
                 let place = places[author] ?? queues.count
@@ -103,7 +104,8 @@ extension SyncedDatabase {
                 queues[place].append(id)
             }
         }
-        return (0..<(queues.map(\.count).max() ?? 0)).flatMap { turn in queues.compactMap { turn < $0.count ? $0[turn] : nil } }
+        let turns = (0..<(queues.map(\.count).max() ?? 0)).flatMap { turn in queues.compactMap { turn < $0.count ? $0[turn] : nil } }
+        return turns.filter { known.insert($0).inserted }
     }
 
     private static let attachmentsWithoutTurns = 10_000

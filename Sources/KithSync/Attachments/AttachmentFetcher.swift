@@ -61,10 +61,10 @@ package struct AttachmentFetcher: Sendable {
         /// What it said it has or does not have, of what is wanted.
         var has: Set<AttachmentID> = []
         var lacks: Set<AttachmentID> = []
-        /// When to ask again for what it lacks, and how often that was in vain since it had something.
+        /// When to ask again for what it lacks, and how often that was done.
         var forgets: Instant?
         var rounds: Int64 = 0
-        /// What is wanted before this place it lacks.
+        /// What is wanted before this place in the order it lacks.
         var place = 0
         /// What it said last that it has and is not wanted: the row that names it may come behind.
         var news: [AttachmentID] = []
@@ -96,8 +96,10 @@ package struct AttachmentFetcher: Sendable {
         }
     }
 
-    private(set) var wanted: [AttachmentID] = []
+    /// What was wanted when the store was asked last, most wanted first, and where in it stands what still is; before `front` nothing does.
+    private var order: [AttachmentID] = []
     private var places: [AttachmentID: Int] = [:]
+    private var front = 0
     /// By replica id.
     private(set) var peers: [Peer] = []
     private(set) var transfers: [Transfer] = []
@@ -149,7 +151,8 @@ package struct AttachmentFetcher: Sendable {
     // MARK: What is wanted
 
     private mutating func want(_ ids: [AttachmentID]) {
-        wanted = ids
+        order = ids
+        front = 0
         places = Dictionary(zip(ids, ids.indices)) { first, _ in first }
         let all = Set(ids)
         release { !all.contains($0.id) }
@@ -165,14 +168,9 @@ package struct AttachmentFetcher: Sendable {
     }
 
     private mutating func drop(_ id: AttachmentID) {
-        if let place = places.removeValue(forKey: id) {
-            wanted.removeAll { $0 == id }
-            for (place, id) in wanted.enumerated().dropFirst(place) { places[id] = place }
-            for index in peers.indices {
-                peers[index].has.remove(id)
-                if peers[index].place > place { peers[index].place -= 1 }
-            }
-        }
+        places[id] = nil
+        while front < order.count, places[order[front]] == nil { front += 1 }
+        for index in peers.indices { peers[index].has.remove(id) }
         release { $0.id == id }
     }
 
@@ -244,7 +242,6 @@ package struct AttachmentFetcher: Sendable {
         if wanted.isEmpty { return }
         peers[index].has.formUnion(wanted)
         peers[index].lacks.subtract(wanted)
-        peers[index].rounds = 0
         peers[index].isUseless = false
     }
 
@@ -258,7 +255,6 @@ package struct AttachmentFetcher: Sendable {
         guard let current = transfers.firstIndex(where: { $0.id == piece.id && $0.peer == replica }) else { return }
         transfers[current].moved = now
         if places[piece.id] != nil { peers[index].has.insert(piece.id) }
-        peers[index].rounds = 0
         if let chunk = piece.chunk {
             guard chunk == transfers[current].kept else { return }
             transfers[current].kept += 1
@@ -326,14 +322,19 @@ package struct AttachmentFetcher: Sendable {
 
     /// The most wanted of what the peer has and nobody else is busy with.
     private func firstKnown(of peer: Peer) -> AttachmentID? {
-        let ids = peer.has.filter { id in !isBusy(id) && !peer.lacks.contains(id) }
-        return ids.min { (places[$0] ?? .max) < (places[$1] ?? .max) }
+        func isOpen(_ id: AttachmentID) -> Bool { !isBusy(id) && !peer.lacks.contains(id) }
+        // Of a few it is found sooner among them, of many in the order.
+        if 8 * peer.has.count > places.count { return order[front...].first { peer.has.contains($0) && isOpen($0) } }
+        return peer.has.lazy.filter(isOpen).min { (places[$0] ?? .max) < (places[$1] ?? .max) }
     }
 
     /// The most wanted of what the peer may have.
     private mutating func firstUnasked(of index: Int) -> AttachmentID? {
-        while peers[index].place < wanted.count, peers[index].lacks.contains(wanted[peers[index].place]) { peers[index].place += 1 }
-        return wanted[peers[index].place...].first { !isBusy($0) && !peers[index].lacks.contains($0) }
+        func isOpen(_ id: AttachmentID) -> Bool { places[id] != nil && !peers[index].lacks.contains(id) }
+        var place = max(peers[index].place, front)
+        while place < order.count, !isOpen(order[place]) { place += 1 }
+        peers[index].place = place
+        return order[place...].first { isOpen($0) && !isBusy($0) }
     }
 
     private func isBusy(_ id: AttachmentID) -> Bool { transfers.contains { $0.id == id } }
