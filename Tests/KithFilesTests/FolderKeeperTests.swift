@@ -55,6 +55,23 @@ struct FolderKeeperTests {
         await running.value
     }
 
+    #if os(Linux)
+    @Test("a file of which the name is not UTF-8 is named as soon as it is there")
+    func oddName() async throws {
+        let keeper = FolderKeeper(notes) { _ in }
+        let running = Task { await keeper.run() }
+        try notes.add(title: "Note")
+        try await wait { read("Note.md") != nil }
+        let name = Array(path("caf").utf8CString.dropLast()) + [CChar(bitPattern: 0xE9), 0x2E, 0x6D, 0x64, 0]
+        let made = name.withUnsafeBufferPointer { name in name.baseAddress.map { open($0, O_CREAT | O_WRONLY, 0o600) } ?? -1 }
+        try #require(made >= 0)
+        close(made)
+        try await wait { try folder.state(in: notes).left.contains { $0.words == "Its name is not UTF-8." } }
+        running.cancel()
+        await running.value
+    }
+    #endif
+
     @Test("an attachment whose bytes come late gets its file, whatever else was kept meanwhile")
     func lateAttachment() async throws {
         let note = try notes.add(title: "Note")

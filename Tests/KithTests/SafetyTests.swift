@@ -172,6 +172,8 @@ import Testing
         let label = safety(both, nil, films[..<1]).label(rows: "Text") { _ in "film" }
         #expect(label == "Text safe on: attic and laptop; film (1.0 MiB) confirmed by no other device yet.")
         #expect(safety([], nil, []).label() == "As it is now, confirmed by no other device yet.")
+        let long = safety(both, 0, films[..<1]).sentence(rows: "Texts") { _ in String(repeating: "é", count: 1_000_000) }
+        #expect(long.hasPrefix("Texts are safe on attic and laptop; éé") && long.count < 400 && long.contains("é… (1.0 MiB)"))
     }
 
     @Test func `numbers that a peer made up crash nothing`() throws {

@@ -8,8 +8,8 @@ struct LiveNews: Sendable {
     var ownCommits = 0
     /// Whether the app has written here.
     var isFromHere = false
-    /// Whether another process has committed.
-    var isFromOtherProcess = false
+    /// SQLite's count of commits of other connections, when these news were taken.
+    var versionByOthers: Int64 = 0
 }
 
 /// What a live list hears of commits of this process. The writing connection's thread tells it, within the commit's access.
@@ -39,10 +39,7 @@ final class LiveListener: Sendable {
     }
 
     /// What another process has done is not told row by row.
-    func tellOfOtherProcess() {
-        news.withLock { $0.isFromOtherProcess = true }
-        if table != nil { wake() }
-    }
+    func tellOfOtherProcess() { if table != nil { wake() } }
 
     func takeNews() -> LiveNews {
         news.withLock { news in

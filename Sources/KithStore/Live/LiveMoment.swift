@@ -30,12 +30,15 @@ struct LiveMoment: Sendable {
     ///
     /// - Parameters:
     ///   - news: what this process has told the list since then.
+    ///   - mayHaveLocalChanges: whether another process has committed since then, in whatever columns.
     ///   - limit: more rows are not worth it.
-    func rows(_ db: Database, of table: Int, since earlier: LiveMoment, _ news: LiveNews, max limit: Int) throws -> Set<RowID>? {
+    func rows(
+        _ db: Database, of table: Int, since earlier: LiveMoment, _ news: LiveNews, mayHaveLocalChanges: Bool, max limit: Int
+    ) throws -> Set<RowID>? {
         guard schema == earlier.schema, changed.continues(earlier.changed), !news.touched.isOverfull, news.touched.rows.count <= limit,
             news.touched.silent.lead(from: earlier.changed.silent, to: changed.silent)
         else { return nil }
-        if hasLocalColumns, news.isFromOtherProcess || isOfOtherProcess(since: earlier, news) { return nil }
+        if hasLocalColumns, mayHaveLocalChanges || isOfOtherProcess(since: earlier, news) { return nil }
         var rows = Set(news.touched.rows.map(\.id))
         let connection = try DatabaseConnection(borrowing: db)
         guard let others = try ChangedRows(connection).ids(of: table, since: earlier.changed, to: changed, max: limit) else { return nil }

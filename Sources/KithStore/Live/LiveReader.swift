@@ -14,6 +14,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         var list: LiveState<Record>
         /// When it was looked at last; `nil` before the first look.
         var moment: LiveMoment?
+        var versionByOthers: Int64?
         /// How often all rows were read.
         var wholeReads = 0
     }
@@ -82,7 +83,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
                 if db.isInsideTransaction { return continuation.resume(returning: .success(.isBusy)) }
                 do throws(StoreError) {
                     let link = try StoreError.typed { try self.connect(db) }
-                    let news = link.listener.takeNews()
+                    let news = try StoreError.typed { try self.takeNews(link) }
                     store.database.spawnConcurrentRead { result in
                         continuation.resume(
                             returning: Result { () throws(StoreError) in
@@ -100,9 +101,16 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     func lookNow() throws -> LiveChange<Record>? {
         let (plan, news) = try store.database.unsafeReentrantWrite { db in
             let link = try connect(db)
-            return (link.plan, link.listener.takeNews())
+            return (link.plan, try takeNews(link))
         }
         return try store.database.unsafeReentrantRead { db in try read(db, plan, news) }
+    }
+
+    /// On the writing connection, before the read begins: that shows at least what the connection has seen.
+    private func takeNews(_ link: Link) throws -> LiveNews {
+        var news = link.listener.takeNews()
+        news.versionByOthers = try store.writer.state.ledger.connection.versionByOthers()
+        return news
     }
 
     private func connect(_ db: Database) throws -> Link {
@@ -130,7 +138,9 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
             let now = try LiveMoment(db, table, declared: { self.columns(of: table) }, after: before)
             let difference: LiveDifference<Record.ID>
             if case .byRow(let table, _, let order) = plan, let before,
-                let changed = try now.rows(db, of: table, since: before, news, max: Self.worth(of: state.list.rows.count))
+                let changed = try now.rows(
+                    db, of: table, since: before, news, mayHaveLocalChanges: news.versionByOthers != state.versionByOthers,
+                    max: Self.worth(of: state.list.rows.count))
             {
                 difference = try state.list.read(changed, db, order)
             } else {
@@ -142,6 +152,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
                 }
             }
             state.moment = now
+            state.versionByOthers = news.versionByOthers
             if difference.isEmpty, before != nil { return nil }
             let origins = try before.map { try self.origins(db, from: $0, to: now, news) } ?? []
             return LiveChange(
