@@ -82,6 +82,18 @@ struct NoteReadingTests {
             let html = MarkdownHTML.html(table(columns, rows))
             #expect(html.ranges(of: "<th>").count == columns && html.ranges(of: "<tr>").count == rows + 1, "\(columns) by \(rows)")
         }
+        // Many that are each within the limits, and lines that end as they did on old machines.
+        let many = MarkdownHTML.html(String(repeating: table(999, 490), count: 100))
+        #expect(many.hasPrefix("<pre>text"))
+        for end in ["\r", "\r\n"] {
+            let html = MarkdownHTML.html(table(900, 3_000).replacingOccurrences(of: "\n", with: end))
+            #expect(html.hasPrefix("<pre>text"), "\(end.utf8.count)")
+            let small = MarkdownHTML.html(table(3, 2).replacingOccurrences(of: "\n", with: end))
+            #expect(small.ranges(of: "<tr>").count == 3)
+        }
+        // Code is no table, however long.
+        let code = "```\n| a | b | c | d |\n" + String(repeating: "code\n", count: 400_000) + "```\n"
+        #expect(MarkdownHTML.html(code).hasPrefix("<pre><code>"))
         // Rows of tables that are apart are not one table.
         #expect(MarkdownHTML.html(String(repeating: table(10, 1), count: 10_000)).ranges(of: "<table>").count == 10_000)
     }
