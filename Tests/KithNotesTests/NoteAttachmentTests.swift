@@ -97,6 +97,20 @@ struct NoteAttachmentTests {
         }
     }
 
+    @Test func `a process that ends right after a merge, as one that reads a stick, has brought the attachments back`() throws {
+        let other = try NotesStore.open(folder.url("b/notes.sqlite"), options: .deterministic(seed: 2))
+        let note = try notes.add(title: "Trip")
+        let photo = try notes.attach(file("photo.jpg"), to: note.id)
+        try other.pull(from: notes)
+        try notes.delete([note.id])
+        try other.edit(note.id) { $0.color = .red }
+        try other.pull(from: notes)
+        try other.close()
+        let again = try NotesStore.open(folder.url("b/notes.sqlite"), options: .deterministic(seed: 4))
+        #expect(try again.attachments(of: note.id).map(\.id) == [photo.id])
+        try again.close()
+    }
+
     private func until(_ isTrue: () throws -> Bool) async throws {
         for _ in 0..<1_000 {
             if try isTrue() { return }

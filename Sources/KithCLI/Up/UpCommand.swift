@@ -60,6 +60,8 @@ struct UpCommand: AsyncParsableCommand {
         let key = try DeviceKey.loadOrCreate(in: folders.identity)
         let trust = try TrustStore(in: folders.identity, ownID: key.id)
         let notes = try NotesStore.open(folders.notes, options: folders.notesOptions)
+        // A node that was killed may have merged what it did not look at any more. If this fails, it is tried after the next merge.
+        _ = try? notes.bringBackAttachments()
         // Before anything is shown that would not be true.
         try notes.store.takeNodeLock().release()
         let display = StatusDisplay(.output, asJSON: options.json)

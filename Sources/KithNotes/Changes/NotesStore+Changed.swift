@@ -9,7 +9,9 @@ extension NotesStore {
     ///
     /// - Parameter devices: whose changes alone; `nil` for everybody's.
     public func changes(since date: Date, devices: Set<Author>? = nil, limit: Int = 200) throws(NotesError) -> [NoteChange] {
-        try NotesError.mapping {
+        // More are no list that anybody reads.
+        let limit = min(max(0, limit), 1_000_000)
+        return try NotesError.mapping {
             var entries: [(transaction: HistoryTransaction, change: HistoryChange)] = []
             var token: HistoryToken?
             repeat {

@@ -146,7 +146,7 @@ public final class NotesStore: Sendable {
 
     /// Closes the file. The store cannot be used afterwards.
     public func close() throws(NotesError) {
-        returns.end()
+        returns.end(self)
         store.close()
         try NotesError.mapping { try database.close() }
     }

@@ -3,14 +3,17 @@ import GRDB
 import Kith
 import Synchronization
 
-/// Looks after merges what notes that came back have left behind: their attachments, which go with a note that is deleted, also where another
-/// device has changed the note at the same time so that it stays; and the warning of a large deletion that somebody has taken back.
+/// Looks after merges what notes that came back have left behind.
+///
+/// Who deletes a note deletes its attachments. If another device changes the note at the same time, the note stays, and its attachments are to
+/// stay with it. If a person restores what a device has deleted, this machine is not to warn of that deletion any more.
 final class ReturnWatch: Sendable {
     private let observation = Mutex<CommitObservation?>(nil)
     private let isAwaited = Atomic(false)
+    /// How long merges are gathered, in milliseconds: nine times as long as the last look took, if that is more.
+    private let pause = Atomic(pauseMilliseconds)
 
-    /// Several merges are looked at together.
-    private static let pause = DispatchTimeInterval.milliseconds(200)
+    private static let pauseMilliseconds = 200
 
     /// Looks soon after each merge from now on.
     func begin(_ notes: NotesStore) {
@@ -21,21 +24,34 @@ final class ReturnWatch: Sendable {
         observation.withLock { $0 = new }
     }
 
-    func end() { observation.withLock { $0?.cancel() } }
+    /// Looks no more, but for what was merged and waits.
+    func end(_ notes: NotesStore) {
+        observation.withLock { $0?.cancel() }
+        if isAwaited.exchange(false, ordering: .acquiringAndReleasing) { Self.look(at: notes) }
+    }
 
     private func look(at notes: NotesStore?) {
         if isAwaited.exchange(true, ordering: .acquiringAndReleasing) { return }
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.pause) { [weak self, weak notes] in
-            // What is merged from now on needs another look. What fails is tried again after it.
-            self?.isAwaited.store(false, ordering: .releasing)
-            _ = try? notes?.bringBackAttachments()
-            try? notes?.forgetMassDeletionsThatAreUndone()
+        let pause = DispatchTimeInterval.milliseconds(pause.load(ordering: .relaxed))
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause) { [weak self, weak notes] in
+            // What is merged from now on needs another look.
+            guard let self, let notes, isAwaited.exchange(false, ordering: .acquiringAndReleasing) else { return }
+            let took: Duration = ContinuousClock().measure { Self.look(at: notes) }
+            let pause = Int(took / Duration.milliseconds(1)) * 9
+            self.pause.store(max(Self.pauseMilliseconds, pause), ordering: .relaxed)
         }
+    }
+
+    /// What fails is tried again after the next merge.
+    private static func look(at notes: NotesStore) {
+        _ = try? notes.bringBackAttachments()
+        try? notes.forgetMassDeletionsThatAreUndone()
     }
 }
 
 extension NotesStore {
-    /// Brings back the attachments that another device has deleted together with their notes, where the notes are there all the same.
+    /// Brings back the attachments that a device has deleted together with their notes, where the notes are shown all the same. An attachment
+    /// that a rule of the database does not let in stays in the trash.
     ///
     /// - Returns: how many.
     @discardableResult
@@ -44,9 +60,14 @@ extension NotesStore {
             let (table, note) = (NotesSchema.attachmentTable, NotesSchema.table)
             if try store.leftBehind(table: table, by: "note", of: note).isEmpty { return 0 }
             return try database.write { db in
-                let left = try store.leftBehind(db, table: table, by: "note", of: note)
-                for id in left { try store.restore(db, table: table, id: id) }
-                return left.count
+                try store.leftBehind(db, table: table, by: "note", of: note).count { id in
+                    do {
+                        try store.restore(db, table: table, id: id)
+                        return true
+                    } catch let error as StoreError where [.valueRejected, .notFound].contains(error.code) {
+                        return false
+                    }
+                }
             }
         }
     }

@@ -83,13 +83,13 @@ extension NotesStore {
         try NotesError.mapping {
             let found = try store.massDeletions().filter { $0.table == NotesSchema.table }
             if found.isEmpty { return [] }
-            // What somebody has brought back, here or elsewhere, is nothing to be warned of.
+            // If a person has brought the notes back, on whichever machine, there is nothing to warn of.
             let authors = Set(try trash().map(\.deletedBy))
             return found.filter { authors.contains($0.author) }
         }
     }
 
-    /// Forgets the large deletions of which nothing is in the trash any more, so that what the same device deletes next is not added to them.
+    /// Forgets the large deletions of which the trash has nothing any more, so that what the same device deletes next is not added to them.
     package func forgetMassDeletionsThatAreUndone() throws(NotesError) {
         try NotesError.mapping {
             let all = try store.massDeletions().filter { $0.table == NotesSchema.table }

@@ -5,10 +5,10 @@ import KithMerge
 import KithSync
 
 extension SyncedDatabase {
-    /// The rows of the trash that were deleted together with a row which is shown again, because another device had changed that one at the
-    /// same time, and not them.
+    /// The rows of the trash that a device deleted together with another row, which is shown all the same because another device has changed it
+    /// at that time.
     ///
-    /// Only until somebody writes the row that came back: with that the trace of its deletion goes.
+    /// They are found until any device writes that other row: its write removes the trace of the deletion.
     ///
     /// - Parameters:
     ///   - db: the access to read in; `nil` for one of its own.
