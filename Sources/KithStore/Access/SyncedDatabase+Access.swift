@@ -154,11 +154,6 @@ extension SyncedDatabase {
         }
     }
 
-    /// Lets observations look again of which one has asked the store: what it keeps beside rows has changed.
-    func tellReaders(_ db: Database) throws {
-        for table in writer.declarations.tables { try db.notifyChanges(in: Table(table.name)) }
-    }
-
     /// The state of the writing connection, for a caller that holds it and writes.
     func writerState(_ db: Database) throws(StoreError) -> WriterState {
         try requireOwn(db)
@@ -186,8 +181,8 @@ extension SyncedDatabase {
     }
 }
 
-/// What an observation depends on that asks the store within its access: SQLite does not tell it of Kith's own tables, but each change of
-/// those goes with one of a tracked table, or is told as one.
+/// What an observation depends on if it asks the store within its access. GRDB does not see how Kith writes its own tables; but where one of
+/// them changes, a tracked table does, or Kith says that it did.
 private struct TrackedRegion: DatabaseRegionConvertible {
     private let tables: [String]
 

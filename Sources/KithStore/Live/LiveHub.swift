@@ -8,8 +8,8 @@ struct LiveNews: Sendable {
     var ownCommits = 0
     /// Whether the app has written here.
     var isFromHere = false
-    /// SQLite's count of commits of other connections, when these news were taken.
-    var versionByOthers: Int64 = 0
+    /// SQLite's mark of the last commit of another connection, when these news were taken; `nil` if it could not be read.
+    var versionByOthers: Int64?
 }
 
 /// What a live list hears of commits of this process. The writing connection's thread tells it, within the commit's access.

@@ -30,7 +30,7 @@ struct LiveMoment: Sendable {
     ///
     /// - Parameters:
     ///   - news: what this process has told the list since then.
-    ///   - mayHaveLocalChanges: whether another process has committed since then, in whatever columns.
+    ///   - mayHaveLocalChanges: whether another process has committed since then: it may have written columns that only this device has.
     ///   - limit: more rows are not worth it.
     func rows(
         _ db: Database, of table: Int, since earlier: LiveMoment, _ news: LiveNews, mayHaveLocalChanges: Bool, max limit: Int

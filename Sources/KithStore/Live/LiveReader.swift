@@ -83,7 +83,7 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
                 if db.isInsideTransaction { return continuation.resume(returning: .success(.isBusy)) }
                 do throws(StoreError) {
                     let link = try StoreError.typed { try self.connect(db) }
-                    let news = try StoreError.typed { try self.takeNews(link) }
+                    let news = self.takeNews(link)
                     store.database.spawnConcurrentRead { result in
                         continuation.resume(
                             returning: Result { () throws(StoreError) in
@@ -101,15 +101,16 @@ final class LiveReader<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     func lookNow() throws -> LiveChange<Record>? {
         let (plan, news) = try store.database.unsafeReentrantWrite { db in
             let link = try connect(db)
-            return (link.plan, try takeNews(link))
+            return (link.plan, takeNews(link))
         }
         return try store.database.unsafeReentrantRead { db in try read(db, plan, news) }
     }
 
     /// On the writing connection, before the read begins: that shows at least what the connection has seen.
-    private func takeNews(_ link: Link) throws -> LiveNews {
+    private func takeNews(_ link: Link) -> LiveNews {
         var news = link.listener.takeNews()
-        news.versionByOthers = try store.writer.state.ledger.connection.versionByOthers()
+        // If the file is busy, all rows are read.
+        news.versionByOthers = try? store.writer.state.ledger.connection.versionByOthers()
         return news
     }
 

@@ -209,17 +209,18 @@ public final class SnapshotWriter: Sendable {
     // MARK: Always
 
     /// Keeps the file in step with the database until the task is cancelled or the store is closed: after each commit of this process,
-    /// merge and commit of another process, also to what does not synchronise, and at the moments that the content names. What fails is in ``status``, and tried again after
-    /// half a second, later after a minute, and with each commit.
+    /// merge and commit of another process, also to what does not synchronise, and at the moments that the content names. What fails is in
+    /// ``status``, and tried again after half a second, later after a minute, and with each commit.
     public func run() async {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observations = [store.signal, store.end].map { CommitObservation($0) { _ in wake.yield() } }
         let watch = RegionWatch(.fullDatabase) { wake.yield() }
-        store.database.add(transactionObserver: watch, extent: .observerLifetime)
         defer {
             for observation in observations { observation.cancel() }
-            store.database.remove(transactionObserver: watch)
+            withExtendedLifetime(watch) {}
         }
+        // Without waiting for a writer on this thread. It fails if the task is cancelled or the database is closed.
+        try? await store.database.writeWithoutTransaction { db in db.add(transactionObserver: watch, extent: .observerLifetime) }
         var occasions = wakes.makeAsyncIterator()
         while !Task.isCancelled, !store.isClosed.load(ordering: .acquiring) {
             do {

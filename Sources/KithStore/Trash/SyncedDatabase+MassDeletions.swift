@@ -20,10 +20,7 @@ extension SyncedDatabase {
     /// Somebody has said that a deletion was meant, or has undone it. Nothing is restored; what is older than
     /// ``trashMilliseconds`` leaves the trash again.
     public func dismiss(_ deletion: MassDeletion) throws(StoreError) {
-        try write { db, state in
-            try MassDeletions(ledger: state.ledger).dismiss(deletion)
-            try tellReaders(db)
-        }
+        try write { db, state in try dismiss(db, state, deletion) }
     }
 
     /// The same as a part of the transaction that is open on `db`.
@@ -31,8 +28,12 @@ extension SyncedDatabase {
         try StoreError.typed {
             let state = try writerState(db)
             try state.entry.enter()
-            try MassDeletions(ledger: state.ledger).dismiss(deletion)
-            try tellReaders(db)
+            try dismiss(db, state, deletion)
         }
+    }
+
+    private func dismiss(_ db: Database, _ state: WriterState, _ deletion: MassDeletion) throws {
+        try MassDeletions(ledger: state.ledger).dismiss(deletion)
+        try state.notifyChanges(in: [deletion.table], db)
     }
 }

@@ -66,7 +66,7 @@ extension SyncedDatabase {
 
     private func emptyTrash(_ db: Database, _ state: WriterState, _ table: String?) throws -> Int {
         let count = try Trash(ledger: state.ledger).empty(table: table, after: trashEnd(state.ledger))
-        if count > 0 { try tellReaders(db) }
+        if count > 0 { try state.notifyChanges(in: table.map { [$0] } ?? writer.declarations.tables.map(\.name), db) }
         return count
     }
 
