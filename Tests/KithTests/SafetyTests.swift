@@ -173,6 +173,8 @@ import Testing
         #expect(label == "Text safe on: attic and laptop; film (1.0 MiB) confirmed by no other device yet.")
         #expect(safety([], nil, []).label() == "As it is now, confirmed by no other device yet.")
         let long = safety(both, 0, films[..<1]).sentence(rows: "Texts") { _ in String(repeating: "é", count: 1_000_000) }
+        let accents = safety(both, 0, films[..<1]).sentence(rows: "Texts") { _ in "e" + String(repeating: "\u{301}", count: 1_000_000) }
+        #expect(accents.utf8.count < 1_000)
         #expect(long.hasPrefix("Texts are safe on attic and laptop; éé") && long.count < 400 && long.contains("é… (1.0 MiB)"))
     }
 

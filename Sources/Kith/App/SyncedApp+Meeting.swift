@@ -55,7 +55,8 @@ extension SyncedApp {
             } catch {
                 throw SyncedAppError(error)
             }
-            return
+            if trust.isTrusted(other.trust.ownID), other.trust.isTrusted(trust.ownID) { return }
+            throw SyncedAppError(.cannotMeet, "One of the two devices was removed from the household.")
         }
         if !isMember, other.trust.standing == .member { return try other.introduce(to: self) }
         do throws(TrustError) {

@@ -60,7 +60,10 @@ extension Safety {
     private static let namedMax = 3
 
     /// The beginning of a name that a member has made too long.
-    private static func cut(_ name: String) -> String { name.count > 200 ? "\(name.prefix(200))…" : name }
+    private static func cut(_ name: String) -> String {
+        let beginning = name.unicodeScalars.prefix(200)
+        return beginning.endIndex == name.endIndex ? name : "\(String(beginning))…"
+    }
 
     /// The attachments that no device is known to have, as a sentence without its end; `nil` if there are none.
     private func missing(_ name: (LooseAttachment) -> String?) -> String? {

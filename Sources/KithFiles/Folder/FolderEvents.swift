@@ -146,8 +146,8 @@ final class InotifyEvents: FolderEvents, FileReaders {
                     mask & UInt32(IN_ATTRIB) == 0
                 else { continue }
                 guard let text = String(validating: name, as: UTF8.self) else {
-                    // A whole pass names what cannot be a note.
-                    isEverything = true
+                    // A whole pass names what cannot be a note, once and not with each write.
+                    if mask & Self.folderMask != 0 { isEverything = true }
                     continue
                 }
                 paths.insert(FolderPath(folder.isEmpty ? text : "\(folder)/\(text)"))

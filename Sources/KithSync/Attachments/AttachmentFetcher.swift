@@ -288,7 +288,7 @@ package struct AttachmentFetcher: Sendable {
             peers[index].patienceMilliseconds = min(2 * peers[index].patienceMilliseconds, AttachmentLimits.patienceMillisecondsMax)
         }
         release { late.contains($0) }
-        // One at a time: each makes room for one who waits.
+        // One after the other: each makes room for a peer that waits.
         while let over = transfers.first(where: { transfer in end(ofTurn: transfer).map { $0 <= now } ?? false }) {
             release { $0 == over }
             start()
@@ -320,7 +320,7 @@ package struct AttachmentFetcher: Sendable {
         }
     }
 
-    /// The most wanted of what the peer has and nobody else is busy with.
+    /// Of what the peer has and no transfer fetches, what is wanted most.
     private func firstKnown(of peer: Peer) -> AttachmentID? {
         func isOpen(_ id: AttachmentID) -> Bool { !isBusy(id) && !peer.lacks.contains(id) }
         // Of a few it is found sooner among them, of many in the order.
@@ -328,7 +328,7 @@ package struct AttachmentFetcher: Sendable {
         return peer.has.lazy.filter(isOpen).min { (places[$0] ?? .max) < (places[$1] ?? .max) }
     }
 
-    /// The most wanted of what the peer may have.
+    /// Of what the peer may have, what is wanted most.
     private mutating func firstUnasked(of index: Int) -> AttachmentID? {
         func isOpen(_ id: AttachmentID) -> Bool { places[id] != nil && !peers[index].lacks.contains(id) }
         var place = max(peers[index].place, front)
