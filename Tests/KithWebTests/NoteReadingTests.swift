@@ -91,6 +91,12 @@ struct NoteReadingTests {
             let small = MarkdownHTML.html(table(3, 2).replacingOccurrences(of: "\n", with: end))
             #expect(small.ranges(of: "<tr>").count == 3)
         }
+        for (space, indent) in [("\u{B}", ""), ("\u{C}", ""), ("", "> "), ("", "12) ")] {
+            let head = indent + [String](repeating: "|a", count: 900).joined() + "\n"
+            let rows = String(repeating: indent + "b\n", count: 3_000)
+            let text = head + indent + [String](repeating: "|-" + space, count: 900).joined() + "\n" + rows
+            #expect(MarkdownHTML.html(text).hasPrefix("<pre>"), "\(indent)")
+        }
         // Code is no table, however long.
         let code = "```\n| a | b | c | d |\n" + String(repeating: "code\n", count: 400_000) + "```\n"
         #expect(MarkdownHTML.html(code).hasPrefix("<pre><code>"))

@@ -53,6 +53,8 @@ enum WideTables {
             case UInt8(ascii: ":"), UInt8(ascii: ">"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: ")"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"):
                 break
+            // Tabs and feeds, which are spaces to the parser there, and no empty line by themselves.
+            case 0x0B, 0x0C: break
             default: hasOther = true
             }
             isEmpty = false
