@@ -29,6 +29,7 @@ extension Simulation {
             for side in 0...1 { try unclog(link, side: side) }
         }
         for node in nodes { try letIn(node) }
+        for node in nodes { try letInOnceMore(node) }
         bridge()
         for node in nodes {
             try speakAgain(node)

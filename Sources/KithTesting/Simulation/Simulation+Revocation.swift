@@ -45,7 +45,19 @@ extension Simulation {
         guard let course = household, course.leaving.contains(node.index), node.isAwake else { return }
         let (id, rounds) = (node.authority.id, course.belonging.round(of: node.index) + 1)
         let hosts = members.filter { $0.isAwake && $0.household?.roundsEnded(of: id) == rounds }
-        guard let host = household?.random.pick(hosts) else { return }
+        if let host = household?.random.pick(hosts) { try letIn(node, at: host) }
+    }
+
+    /// Whoever let a machine in again may be put out before it has told anybody. No other member knows then that the machine is back, and no
+    /// machine that knows is heard: its user pairs it once more, as docs/household.md says.
+    func letInOnceMore(_ node: SimulatedNode) throws {
+        guard let belonging = household?.belonging, !node.isRevoked, node.isAwake else { return }
+        let others = members.filter { $0 !== node && $0.isAwake }
+        guard !others.contains(where: { belonging.isMember(node.index, for: $0.index) }) else { return }
+        if let host = household?.random.pick(others) { try letIn(node, at: host) }
+    }
+
+    private func letIn(_ node: SimulatedNode, at host: SimulatedNode) throws {
         trace.note(now, "\(host.name) lets \(node.name) in again")
         try household?.letIn(node, at: host, milliseconds: now)
         node.isRevoked = false
