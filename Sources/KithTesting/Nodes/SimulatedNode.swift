@@ -183,7 +183,7 @@ final class SimulatedNode {
         // Its user lets the others refill what a loss of power has taken.
         options.refillsLostStore = true
         let store = try SyncedDatabase(database, tables: version.tables, options: options)
-        summary = try store.renewIdentity(from: StoreTemplate.replica)
+        _ = try store.renewIdentity(from: StoreTemplate.replica)
         try speak(store)
         self.store = store
         observation = store.observeCommitNews { [news] in news.add($0) }
@@ -201,10 +201,9 @@ final class SimulatedNode {
 
     /// Lets the store speak for the machine, in its present membership: under another id in each.
     private func speak(_ store: SyncedDatabase) throws {
-        let round = household?.roundsEnded(of: authority.id) ?? 0
+        round = household?.roundsEnded(of: authority.id) ?? 0
         proofs = try store.bind(to: authority)
-        if round != self.round { summary = try store.summary() }
-        self.round = round
+        summary = try store.summary()
     }
 
     /// Whether the machine has ceased to be a member since its store began to speak.
