@@ -34,6 +34,8 @@ struct LinkEnd {
     var tickAt: Int64?
     /// The peer has hung up, which is noticed when all frames are in.
     var isHangingUp = false
+    /// Whether the connection broke on the way here: nothing arrives behind the gap, also if what the other side receives breaks it once more.
+    var isBroken = false
 }
 
 /// A frame as it was sent, and as it arrives if somebody has changed it.

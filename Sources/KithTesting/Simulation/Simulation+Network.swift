@@ -71,7 +71,7 @@ extension Simulation {
         let arrival =
             max(now + latency() + links[end.link].delays[end.side], links[end.link].ends[end.other.side]?.lastArrival ?? now) + transmission
         links[end.link].ends[end.other.side]?.lastArrival = arrival
-        links[end.link].ends[end.other.side]?.inbound.append(frame)
+        if links[end.link].ends[end.other.side]?.isBroken == false { links[end.link].ends[end.other.side]?.inbound.append(frame) }
         try checkQueue(end.other)
         plan(.arrive(end.other), at: arrival)
     }
@@ -84,6 +84,8 @@ extension Simulation {
 
     /// The last bytes of a connection that is lost arrive: whole frames, and the beginning of one, which is none.
     private func receive(_ bytesMax: Int, _ end: EndID) throws {
+        if links[end.link].ends[end.side]?.isBroken == true { return }
+        defer { if isOpen(end) { links[end.link].ends[end.side]?.isBroken = true } }
         var rest = bytesMax
         while isOpen(end), !links[end.link].isClogged[end.other.side], let frame = links[end.link].ends[end.side]?.inbound.first {
             guard frame.wire.count <= rest else {
@@ -91,7 +93,6 @@ extension Simulation {
                 guard decode(frame.wire.prefix(rest), end) == .needsMore else {
                     throw Violation(.wrongState, "\(node(of: end).name) takes the first \(rest) bytes of a frame for one.")
                 }
-                // Nothing arrives behind a gap, also if what the other side receives breaks the connection once more.
                 links[end.link].ends[end.side]?.inbound = []
                 return
             }
