@@ -15,8 +15,13 @@ extension Simulation {
         node.lies += 1
         taint.add(liar: ledger.number(of: replica))
         let peer = self.node(of: end.other).summary
-        let closed = proofs.filter { [other = self.node(of: end.other)] in
-            (other.household?.roundsEnded(of: SimulatedAuthority.id(of: $0.origin.key)) ?? 0) > 0
+        // The peer may hear, before the lie arrives, what any machine has said of who is out.
+        let closed = proofs.filter { proof in
+            let id = SimulatedAuthority.id(of: proof.origin.key)
+            return nodes.contains {
+                ($0.household?.roundsEnded(of: id) ?? 0) > 0
+                    || $0.authority.id == id && household?.doomed.contains($0.index) == true
+            }
         }
         return Liar(
             random: SplitMix64(seed: hostility.next()), authority: authority, truth: truth, proofs: proofs,
