@@ -147,8 +147,9 @@ extension Simulation {
             guard let now = values[index], now != row.values[index] else { continue }
             if let cell = spoken[column.name] {
                 guard isInTrash, case .register(let state) = cell, knows(state, row.key, node) else { continue }
-            } else if !isInTrash, row.contested.contains(column.name) {
-                // Who says that he knows one of several values, and holds it no more, has overwritten it: another one is shown.
+            } else if !isInTrash, row.contested.contains(column.name) || isOfSeveral(row.key, index, node) {
+                // Who says that he knows one of several values, and holds it no more, has overwritten it: another one is shown. So it is with
+                // what one of several has put into a set.
                 continue
             }
             throw Violation(
@@ -158,6 +159,12 @@ extension Simulation {
                 \(describe([now])), in whose place it was told nothing: it was \(describe([row.values[index]])).
                 """)
         }
+    }
+
+    /// Whether the column is a set into which several commits have put something, as far as the node knows.
+    private func isOfSeveral(_ key: RowKey, _ column: Int, _ node: SimulatedNode) -> Bool {
+        guard case .set(_, let touched) = ledger.view(key, seenBy: node.known.of(key)).columns[column] else { return false }
+        return touched.count > 1
     }
 
     /// Whether the node has heard of all that is held.
