@@ -1,11 +1,33 @@
 #include "CFileFormats.h"
 
 #include <libxml/HTMLparser.h>
+#include <libxml/SAX2.h>
 #include <libxml/xmlreader.h>
 
-void *kith_html_read(const char *bytes, int count) {
+// Elements within each other: an end without its beginning is looked for among all of them.
+enum { KITH_HTML_DEPTH_MAX = 5000 };
+
+static void start_element(void *context, const xmlChar *name, const xmlChar **attributes) {
+    htmlParserCtxtPtr it = context;
+    if (it->nameNr > KITH_HTML_DEPTH_MAX) xmlStopParser(it);
+    else xmlSAX2StartElement(context, name, attributes);
+}
+
+void *kith_html_read(const char *bytes, int count, int *is_too_deep) {
     int options = HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET;
-    return htmlReadMemory(bytes, count, NULL, "UTF-8", options);
+    *is_too_deep = 0;
+    htmlParserCtxtPtr context = htmlNewParserCtxt();
+    if (!context) return NULL;
+    // Without it, libxml2 drops the rest of a document behind 256 elements within each other, and pictures of more than 10 MB. Its reader of
+    // HTML takes it from the context alone.
+    context->options |= XML_PARSE_HUGE;
+    context->sax->startElement = start_element;
+    void *document = htmlCtxtReadMemory(context, bytes, count, NULL, "UTF-8", options);
+    *is_too_deep = context->errNo == XML_ERR_USER_STOP;
+    htmlFreeParserCtxt(context);
+    if (!*is_too_deep) return document;
+    xmlFreeDoc(document);
+    return NULL;
 }
 
 void kith_html_free(void *document) { xmlFreeDoc(document); }

@@ -6,8 +6,8 @@
 
 // MARK: HTML
 
-/// Reads HTML, whatever its form; NULL for what is none.
-void *kith_html_read(const char *bytes, int count);
+/// Reads HTML, whatever its form; NULL for what is none, and where thousands of elements stand within each other, which is said then.
+void *kith_html_read(const char *bytes, int count, int *is_too_deep);
 void kith_html_free(void *document);
 void *kith_html_root(void *document);
 /// The name of an element; NULL for what is no element.

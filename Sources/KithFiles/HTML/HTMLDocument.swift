@@ -6,13 +6,19 @@ struct HTMLDocument: ~Copyable {
     private let document: UnsafeMutableRawPointer
 
     /// - Returns: `nil` for what is no HTML at all, such as an empty file.
-    init?(_ bytes: [UInt8]) {
+    /// - Throws: ``TooDeep``.
+    init?(_ bytes: [UInt8]) throws(TooDeep) {
+        var isTooDeep: Int32 = 0
         let read = bytes.withUnsafeBytes { buffer in
-            kith_html_read(buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(clamping: bytes.count))
+            kith_html_read(buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(clamping: bytes.count), &isTooDeep)
         }
+        if isTooDeep != 0 { throw TooDeep() }
         guard let read else { return nil }
         document = read
     }
+
+    /// Thousands of elements stand within each other.
+    struct TooDeep: Error {}
 
     deinit {
         kith_html_free(document)
@@ -41,6 +47,9 @@ struct HTMLNode {
 
     /// All characters within.
     var content: String { Self.taken(kith_node_content(node)) ?? "" }
+
+    /// Whether nothing follows it within what it is in.
+    var isLast: Bool { kith_node_next(node) == nil }
 
     var children: [HTMLNode] {
         var children: [HTMLNode] = []

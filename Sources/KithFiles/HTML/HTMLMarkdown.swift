@@ -10,19 +10,29 @@ struct HTMLMarkdown {
 
     /// By the hash that names it.
     var media: [String: Media] = [:]
+    /// Takes a picture that stands within the HTML, and gives the path that the text names it by; `nil` leaves it out.
+    var keep: (EmbeddedPicture) -> String? = { _ in nil }
 
     static let depthMax = 200
 
-    /// The title, if it has one, and the text.
-    static func read(_ bytes: [UInt8], media: [String: Media] = [:]) -> (title: String?, text: String) {
-        guard let document = HTMLDocument(bytes) else { return (nil, "") }
+    /// The title, if it has one, and the text: the HTML itself where thousands of elements stand within each other.
+    static func read(
+        _ bytes: [UInt8], media: [String: Media] = [:], keep: (EmbeddedPicture) -> String? = { _ in nil }
+    ) -> (title: String?, text: String) {
+        let read: HTMLDocument?
+        do { read = try HTMLDocument(bytes) } catch { return (nil, String(decoding: bytes, as: UTF8.self)) }
+        guard let document = read else { return (nil, "") }
         let found = document.withRoot { root -> (String?, String) in
             let title = root.first("title")?.content.trimmingCharacters(in: .whitespacesAndNewlines)
             let body = root.first("body") ?? root
-            return (title.flatMap { $0.isEmpty ? nil : $0 }, HTMLMarkdown(media: media).text(of: body))
+            let text = withoutActuallyEscaping(keep) { HTMLMarkdown(media: media, keep: $0).text(of: body) }
+            return (title.flatMap { $0.isEmpty ? nil : $0 }, text)
         }
         return found ?? (nil, "")
     }
+
+    /// A line of plain text as Markdown that shows it.
+    static func line(_ text: String) -> String { escaped(text).trimmingCharacters(in: .whitespaces) }
 
     /// A part that stands by itself.
     private struct Block {
@@ -47,10 +57,9 @@ struct HTMLMarkdown {
 
     private static let containers: Set<String> = [
         "html", "body", "div", "p", "section", "article", "header", "footer", "main", "en-note", "address", "figure", "figcaption", "dl",
-        "dt",
-        "dd", "form", "center", "ul", "ol", "li", "blockquote", "pre", "table", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
+        "dt", "dd", "form", "center", "ul", "ol", "li", "blockquote", "pre", "table", "caption", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
     ]
-    private static let unseen: Set<String> = ["script", "style", "head", "title", "meta", "link", "noscript", "template", "object"]
+    private static let unseen: Set<String> = ["script", "style", "head", "title", "meta", "link", "template"]
 
     private func blocks(in node: HTMLNode, _ depth: Int) -> [Block] {
         if depth > Self.depthMax { return [Block(text: node.content)] }
@@ -81,10 +90,8 @@ struct HTMLMarkdown {
             let text = inlineChildren(node, depth).trimmingCharacters(in: .whitespacesAndNewlines).replacingOccurrences(of: "\n", with: " ")
             return text.isEmpty ? [] : [Block(text: String(repeating: "#", count: Int(name.dropFirst()) ?? 1) + " " + text)]
         case "hr": return [Block(text: "---")]
-        case "pre":
-            let text = node.content.trimmingCharacters(in: .newlines)
-            let fence = text.contains("```") ? "~~~~" : "```"
-            return [Block(text: "\(fence)\n\(text)\n\(fence)")]
+        case "pre": return [Self.code(node.content)]
+        case "div" where node["style"]?.contains("-en-codeblock:") == true: return [Self.code(Self.lines(of: node, depth))]
         case "ul": return items(of: node, from: nil, depth)
         case "ol": return items(of: node, from: Self.number(node["start"]) ?? 1, depth)
         case "blockquote":
@@ -93,6 +100,23 @@ struct HTMLMarkdown {
         case "table": return table(node, depth)
         default: return blocks(in: node, depth)
         }
+    }
+
+    private static func code(_ content: String) -> Block {
+        let text = content.trimmingCharacters(in: .newlines)
+        let fence = text.contains("```") ? "~~~~" : "```"
+        return Block(text: "\(fence)\n\(text)\n\(fence)")
+    }
+
+    /// The text of a block of code of Evernote, which has an element for each line.
+    private static func lines(of node: HTMLNode, _ depth: Int) -> String {
+        if depth > depthMax { return node.content }
+        return node.children.map { child in
+            if let text = child.text { return text.replacingOccurrences(of: "\u{A0}", with: " ") }
+            if child.name == "br" { return child.isLast ? "" : "\n" }
+            let text = lines(of: child, depth + 1)
+            return child.name == "div" || child.name == "p" ? text + "\n" : text
+        }.joined()
     }
 
     /// The number of an element of a list, where Markdown can write it: of at most nine digits.
@@ -104,21 +128,32 @@ struct HTMLMarkdown {
     private func items(of list: HTMLNode, from first: Int?, _ depth: Int) -> [Block] {
         var items: [Block] = []
         var next = first
-        for child in list.children where child.name != nil {
-            // A list within a list that is no element of it: some editors write so.
-            let parts = child.name == "ul" || child.name == "ol" ? items.isEmpty ? [] : block(child, child.name ?? "", depth + 1) : nil
-            if let parts {
-                items += parts.map { Block(text: Self.indented("  " + $0.text, by: 2), isItem: true) }
+        for child in list.children where !(child.text?.allSatisfy(\.isWhitespace) ?? child.name.map(Self.unseen.contains) ?? true) {
+            // A list within a list that is no element of it: some editors write so. What comes before all elements is moved out of the list.
+            if child.name == "ul" || child.name == "ol" {
+                let parts = depth > Self.depthMax ? [Block(text: child.content)] : block(child, child.name ?? "", depth + 1)
+                items += parts.map { items.isEmpty ? $0 : Block(text: Self.indented("  " + $0.text, by: 2), isItem: true) }
                 continue
             }
             let number = next.map { Self.number(child["value"]) ?? $0 }
             next = number.map { min($0 + 1, 999_999_999) }
             let marker = number.map { "\($0). " } ?? "- "
-            var text = joined(blocks(in: child, depth + 1).map { Block(text: $0.text, isItem: true) })
+            var text = child.name == nil ? inline(child, depth).trimmingCharacters(in: .whitespacesAndNewlines) : ""
+            if child.name != nil { text = joined(blocks(in: child, depth + 1).map { Block(text: $0.text, isItem: true) }) }
             if text.hasPrefix("- [") { text.removeFirst(2) }
+            if let isDone = Self.isDone(child, in: list) { text = (isDone ? "[x] " : "[ ] ") + text }
             items.append(Block(text: marker + Self.indented(text, by: marker.utf8.count), isItem: true))
         }
         return items
+    }
+
+    /// Whether an element of a check list of Evernote is done; `nil` in other lists.
+    private static func isDone(_ item: HTMLNode, in list: HTMLNode) -> Bool? {
+        func says(_ node: HTMLNode, _ words: String) -> Bool {
+            node.name != nil && node["style"]?.filter { $0 != " " }.contains("--en-" + words) == true
+        }
+        if says(item, "checked:true") { return true }
+        return says(item, "checked:false") || says(list, "todo:true") && item.name == "li" ? false : nil
     }
 
     /// All lines but the first moved to the right.
@@ -128,6 +163,7 @@ struct HTMLMarkdown {
 
     private func table(_ node: HTMLNode, _ depth: Int) -> [Block] {
         var rows: [[String]] = []
+        var captions: [Block] = []
         func collect(_ node: HTMLNode, _ depth: Int) {
             if depth > Self.depthMax { return }
             for child in node.children {
@@ -138,6 +174,8 @@ struct HTMLMarkdown {
                             let text = joined(blocks(in: cell, depth + 1).map { Block(text: $0.text, isItem: true) })
                             return text.replacingOccurrences(of: "\n", with: " ").replacingOccurrences(of: "|", with: "\\|")
                         })
+                } else if child.name == "caption" {
+                    captions += blocks(in: child, depth + 1)
                 } else if child.name != "table" {
                     collect(child, depth + 1)
                 }
@@ -145,10 +183,10 @@ struct HTMLMarkdown {
         }
         collect(node, depth)
         let columns = rows.map(\.count).max() ?? 0
-        if columns == 0 { return [] }
+        if columns == 0 { return captions }
         var lines = rows.map { row in "| " + (row + Array(repeating: "", count: columns - row.count)).joined(separator: " | ") + " |" }
         lines.insert("|" + String(repeating: " --- |", count: columns), at: 1)
-        return [Block(text: lines.joined(separator: "\n"))]
+        return captions + [Block(text: lines.joined(separator: "\n"))]
     }
 }
 
@@ -173,7 +211,7 @@ extension HTMLMarkdown {
             return node["checked"] != nil ? "[x] " : "[ ] "
         case "en-todo": return node["checked"] == "true" ? "[x] " : "[ ] "
         case "en-media":
-            guard let hash = node["hash"], let media = media[hash.lowercased()] else { return "" }
+            guard let hash = node["hash"], let media = media[hash.lowercased()] else { return "[missing attachment]" }
             return link(media.path, RelativePath.name(of: media.path), isPicture: media.isPicture)
         // Evernote alone can open it, once a person has copied it back.
         case "en-crypt": return "Encrypted by Evernote: `\(node.content.filter { !$0.isWhitespace })`"
@@ -187,8 +225,11 @@ extension HTMLMarkdown {
     }
 
     private func link(_ path: String, _ text: String, isPicture: Bool) -> String {
-        // Pictures within the HTML itself are too large for a text.
-        if path.hasPrefix("data:") { return text }
+        var path = path
+        if EmbeddedPicture.isOne(path) {
+            guard let kept = EmbeddedPicture(path).flatMap(keep) else { return text.isEmpty ? "[missing picture]" : text }
+            path = kept
+        }
         return "\(isPicture ? "!" : "")[\(text)](\(Self.destination(path)))"
     }
 

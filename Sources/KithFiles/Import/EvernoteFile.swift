@@ -24,10 +24,13 @@ struct EvernoteFile {
     func read(into importer: NoteImport) throws {
         try parse { _ in }
         var register = NameRegister()
+        var ids: [UUID: Int] = [:]
         var number = 0
         try parse { element in
             number += 1
-            try importer.add(note(element, number, &register, importer))
+            var note = try note(element, number, &register, importer)
+            note.derivedID = Self.id(of: element, &ids)
+            try importer.add(note)
             // Files of notes that are imported lie in the scratch folder until then.
             if number % 100 == 0 { try importer.flush() }
         }
@@ -42,12 +45,31 @@ struct EvernoteFile {
             var fileName = ""
         }
 
+        /// What is to be done, of which Evernote keeps a list with the note.
+        struct Task {
+            var title = ""
+            var status = ""
+            var due = ""
+        }
+
         var title = ""
         var content = ""
         var created = ""
         var updated = ""
         var tags: [String] = []
         var resources: [Resource] = []
+        var tasks: [Task] = []
+    }
+
+    /// A note's id follows from what the file says of it, and not from where in the file that stands: the next export has more notes.
+    private static func id(of element: Element, _ seen: inout [UUID: Int]) -> UUID {
+        let texts = element.tasks.flatMap { [$0.title, $0.status] } + element.resources.map(\.fileName)
+        let parts = ["kith import of enex 1", element.title, element.created, element.content] + texts
+        let milliseconds = TimeText.milliseconds(element.created)
+        let id = UUID.derived(from: parts, milliseconds: milliseconds)
+        let count = seen[id, default: 0]
+        seen[id] = count + 1
+        return count == 0 ? id : UUID.derived(from: parts + [String(count)], milliseconds: milliseconds)
     }
 
     private func note(_ element: Element, _ number: Int, _ register: inout NameRegister, _ importer: NoteImport) throws -> ForeignNote {
@@ -69,13 +91,25 @@ struct EvernoteFile {
             media[hash] = HTMLMarkdown.Media(
                 path: "\(MarkdownExport.attachmentFolder)/\(name)", isPicture: resource.mime.hasPrefix("image/"))
         }
-        let body = HTMLMarkdown.read(Array(element.content.utf8), media: media).text
+        var pictures = EmbeddedPictures()
+        var body = HTMLMarkdown.read(Array(element.content.utf8), media: media) { pictures.keep($0) }.text
+        if !element.tasks.isEmpty {
+            if !body.isEmpty { body += "\n" }
+            for task in element.tasks { body += Self.line(of: task) }
+        }
         var note = ForeignNote(origin: origin, title: element.title, body: body)
         note.tags = element.tags
         note.createdMilliseconds = TimeText.milliseconds(element.created)
         note.updatedMilliseconds = TimeText.milliseconds(element.updated) ?? note.createdMilliseconds
-        note.attachments = attachments
+        note.attachments = attachments + pictures.attachments
         return note
+    }
+
+    private static func line(of task: Element.Task) -> String {
+        let due = task.due.prefix(8)
+        let isDay = due.utf8.count == 8 && due.allSatisfy { ("0"..."9").contains($0) }
+        let until = isDay ? " (until \(due.prefix(4))-\(due.dropFirst(4).prefix(2))-\(due.suffix(2)))" : ""
+        return "- [\(task.status == "completed" ? "x" : " ")] \(HTMLMarkdown.line(task.title))\(until)\n"
     }
 
     // MARK: XML
@@ -112,6 +146,7 @@ private struct EvernoteState {
             if path.isEmpty { sawRoot = name == "en-export" }
             if name == "note" { note = EvernoteFile.Element() }
             if name == "resource" { note?.resources.append(EvernoteFile.Element.Resource()) }
+            if name == "task", path.last == "note" { note?.tasks.append(EvernoteFile.Element.Task()) }
             text = ""
             path.append(name)
             if kith_xml_is_empty(reader) == 1 { try close(body) }
@@ -125,18 +160,22 @@ private struct EvernoteState {
         guard let name = path.popLast() else { return }
         let isResource = path.contains("resource")
         let last = (note?.resources.count ?? 0) - 1
-        switch name {
-        case "note":
+        let lastTask = (note?.tasks.count ?? 0) - 1
+        switch (name, within: path.last) {
+        case ("note", _):
             if let note { try body(note) }
             note = nil
-        case "title" where !isResource: note?.title = text
-        case "content": note?.content = text
-        case "created" where !isResource: note?.created = text
-        case "updated" where !isResource: note?.updated = text
-        case "tag": note?.tags.append(text)
-        case "data" where isResource && last >= 0: note?.resources[last].data = text
-        case "mime" where isResource && last >= 0: note?.resources[last].mime = text
-        case "file-name" where isResource && last >= 0: note?.resources[last].fileName = text
+        case ("title", "note"): note?.title = text
+        case ("content", "note"): note?.content = text
+        case ("created", "note"): note?.created = text
+        case ("updated", "note"): note?.updated = text
+        case ("tag", "note"): note?.tags.append(text)
+        case ("title", "task") where lastTask >= 0: note?.tasks[lastTask].title = text
+        case ("taskStatus", "task") where lastTask >= 0: note?.tasks[lastTask].status = text
+        case ("dueDate", "task") where lastTask >= 0: note?.tasks[lastTask].due = text
+        case ("data", _) where isResource && last >= 0: note?.resources[last].data = text
+        case ("mime", _) where isResource && last >= 0: note?.resources[last].mime = text
+        case ("file-name", _) where isResource && last >= 0: note?.resources[last].fileName = text
         default: break
         }
         text = ""

@@ -18,12 +18,17 @@ struct ForeignNote {
         var id: UUID?
         /// What the bytes must be.
         var content: AttachmentID?
+
+        /// How many bytes of memory it holds.
+        var bytesHeld: Int { if case .bytes(let bytes) = source { bytes.count } else { 0 } }
     }
 
     /// Where it comes from, for the report, and a part of its natural key.
     var origin: String
     /// Its id, if it comes from Kith.
     var id: UUID?
+    /// The id that it gets otherwise, if its format has a better one than follows from where it comes from.
+    var derivedID: UUID?
     var title: String
     var body: String
     var tags: [String] = []
@@ -45,9 +50,8 @@ struct ForeignNote {
 
 extension ForeignNote {
     /// The id of the note: its own, or one that follows from where it comes from and what it says, so that it is imported once.
-    ///
     var finalID: UUID {
-        if let id { return id }
+        if let id = id ?? derivedID { return id }
         return UUID.derived(from: ["kith import 1", origin, title, body], milliseconds: createdMilliseconds)
     }
 

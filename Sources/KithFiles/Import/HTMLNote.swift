@@ -10,8 +10,11 @@ enum HTMLNote {
         if String(validating: bytes, as: UTF8.self) == nil {
             throw FilesError(.data, "It is not text in UTF-8. Convert it first, for instance with iconv.")
         }
-        let (title, text) = HTMLMarkdown.read(bytes)
+        var pictures = EmbeddedPictures()
+        let (title, text) = HTMLMarkdown.read(bytes) { pictures.keep($0) }
         let stem = FileName.parts(RelativePath.name(of: path)).stem
-        return ForeignNote(origin: path, title: ForeignNote.line(title ?? stem), body: text)
+        var note = ForeignNote(origin: path, title: ForeignNote.line(title ?? stem), body: text)
+        note.attachments = pictures.attachments
+        return note
     }
 }

@@ -11,16 +11,22 @@ struct JoplinFolder {
     private var tags: [String: [String]] = [:]
     private var resourceFiles: [String: String] = [:]
     private var resourceNames: [String: String] = [:]
+    /// The resources to which a note links.
+    private var linked: Set<String> = []
 
     private static let itemBytesMax = 8 << 20
 
     /// Whether a folder holds items of Joplin: files that are called by an id.
     static func isOne(_ root: String) -> Bool {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: root) else { return false }
-        let first = names.sorted().first { $0.hasSuffix(".md") && JoplinItem.isID(String($0.dropLast(3))) }
-        guard let first, let bytes = try? ForeignFile.read("\(root)/\(first)", bytesMax: itemBytesMax) else { return false }
-        return JoplinItem(bytes) != nil
+        // Among them are items of kinds that are not read, such as earlier versions of notes.
+        return names.sorted().lazy.filter { $0.hasSuffix(".md") && JoplinItem.isID(String($0.dropLast(3))) }.prefix(triedMax).contains {
+            (try? ForeignFile.read("\(root)/\($0)", bytesMax: itemBytesMax)).flatMap { JoplinItem($0) } != nil
+        }
     }
+
+    /// Files that are read to find out whether they are items of Joplin.
+    private static let triedMax = 1_000
 
     /// Reads all items, before the first note is imported.
     init(_ root: String, _ importer: NoteImport) throws {
@@ -51,7 +57,7 @@ struct JoplinFolder {
         return FileName.name(for: name.isEmpty ? resource.id : hasEnding ? name : "\(name).\(ending)")
     }
 
-    func read(into importer: NoteImport) throws {
+    mutating func read(into importer: NoteImport) throws {
         for item in items.values.sorted(by: { $0.id < $1.id }) where item.kind == .note {
             if item.isSet("encryption_applied") {
                 importer.report.remark(item.id, "It is encrypted. Let Joplin decrypt all notes, then export again.")
@@ -59,11 +65,21 @@ struct JoplinFolder {
                 try importer.add(note(item, importer))
             }
         }
+        let left = items.values.filter { $0.kind == .resource && !linked.contains($0.id) }.map(\.id).sorted()
+        if left.isEmpty { return }
+        let names = left.compactMap { resourceNames[$0] }.prefix(Self.leftNamed).joined(separator: ", ")
+        let more = left.count > Self.leftNamed ? " and \(left.count - Self.leftNamed) more" : ""
+        let words = left.count == 1 ? "1 attachment to which no note links was" : "\(left.count) attachments to which no note links were"
+        importer.report.remark(root, "\(words) left out: \(names)\(more).", isLeftOut: false)
     }
 
-    private func note(_ item: JoplinItem, _ importer: NoteImport) -> ForeignNote {
+    /// Attachments that are named of those that are left out.
+    private static let leftNamed = 5
+
+    private mutating func note(_ item: JoplinItem, _ importer: NoteImport) -> ForeignNote {
         let isHTML = item["markup_language"] == "2"
-        let body = isHTML ? HTMLMarkdown.read(Array(item.body.utf8)).text : item.body
+        var pictures = EmbeddedPictures()
+        let body = isHTML ? HTMLMarkdown.read(Array(item.body.utf8), keep: { pictures.keep($0) }).text : item.body
         var note = ForeignNote(origin: "\(item.title) (\(item.id.prefix(8)))", title: item.title, body: body)
         note.id = item.uuid
         note.hasForeignTags = true
@@ -75,6 +91,7 @@ struct JoplinFolder {
         if item.isSet("is_conflict") { note.tags.append("conflict") }
         note.tags += importer.tags(ofFolder: notebook(of: item))
         takeLinks(&note, importer)
+        note.attachments += pictures.attachments
         return note
     }
 
@@ -91,14 +108,16 @@ struct JoplinFolder {
     }
 
     /// Links to resources lead to attachments, those to notes to their files.
-    private func takeLinks(_ note: inout ForeignNote, _ importer: NoteImport) {
+    private mutating func takeLinks(_ note: inout ForeignNote, _ importer: NoteImport) {
         var attachments: [ForeignNote.Attachment] = []
+        var linked: Set<String> = []
         let origin = note.origin
         note.body = MarkdownLinks.replacing(note.body) { link in
             guard link.path.hasPrefix(":/") else { return nil }
             let id = String(link.path.dropFirst(2).prefix(32))
             if let other = items[id], other.kind == .note { return FileName.stem(for: other.title) + ".md" }
             guard let name = resourceNames[id] else { return nil }
+            linked.insert(id)
             guard let file = resourceFiles[id] else {
                 importer.report.remark(origin, "Its attachment \u{201C}\(name)\u{201D} is not in the export.", isLeftOut: false)
                 return nil
@@ -109,5 +128,6 @@ struct JoplinFolder {
             return "\(MarkdownExport.attachmentFolder)/\(name)"
         }
         note.attachments = attachments
+        self.linked.formUnion(linked)
     }
 }

@@ -27,7 +27,8 @@ extension NoteImport {
             var file = try JSONLinesFile(path)
             try file.read(into: self)
         case .joplin:
-            try JoplinFolder(path, self).read(into: self)
+            var folder = try JoplinFolder(path, self)
+            try folder.read(into: self)
         case .keep:
             var folder = try KeepFolder.place(in: path).map { try KeepFolder($0) } ?? KeepFolder(file: path)
             try folder.read(into: self)

@@ -31,6 +31,8 @@ package final class NoteImport {
     private var waiting: [ForeignNote] = []
     private var waitingBytes = 0
     private var seen = 0
+    /// What the notes say that this import has met under an id of their own, hashed, and where they came from.
+    private var met: [UUID: (says: UUID, origin: String)] = [:]
 
     init(_ notes: NotesStore, _ options: Options) {
         self.notes = notes
@@ -47,11 +49,24 @@ package final class NoteImport {
     /// Takes a note, to be imported with others.
     func add(_ note: ForeignNote) throws {
         var note = note
+        part(&note)
         note.tags += options.tags
         for words in note.fit() { report.remark(note.origin, words, isLeftOut: false) }
         waiting.append(note)
-        waitingBytes += note.body.utf8.count
+        waitingBytes += note.body.utf8.count + note.attachments.reduce(0) { $0 + $1.bytesHeld }
         if waiting.count >= Self.batchMax || waitingBytes >= Self.batchBytesMax { try flush() }
+    }
+
+    /// Two notes of one import may have one id: a file was copied and changed, or made of a template. Each is a note then.
+    private func part(_ note: inout ForeignNote) {
+        guard let id = note.id else { return }
+        let says = UUID.derived(from: [note.title, note.body], milliseconds: nil)
+        guard let other = met[id] else { return met[id] = (says, note.origin) }
+        if other.says == says { return }
+        report.remark(note.origin, "It has the id of \(other.origin), and says something else: it is a note of its own.", isLeftOut: false)
+        note.id = nil
+        note.derivedID = UUID.derived(
+            from: ["kith import of a copy 1", id.uuidString, note.title, note.body], milliseconds: note.createdMilliseconds)
     }
 
     /// Imports what waits.
