@@ -329,6 +329,10 @@ struct ForeignFormatTests {
     func hostileHTML() {
         let deep = String(repeating: "<div><ul><li>", count: 20_000) + "core"
         #expect(HTMLMarkdown.read(Array(deep.utf8)).text.utf8.count < 1 << 20)
+        // libxml2 alone drops what follows 256 elements within each other.
+        let fonts = "<p>start</p>" + String(repeating: "<font>x ", count: 400) + "<p>end</p>"
+        #expect(HTMLMarkdown.read(Array(fonts.utf8)).text.contains("end"))
+        #expect(HTMLMarkdown.read(Array("<ul><ul><li>first</li></ul><li>next</li></ul>".utf8)).text == "- first\n- next\n")
         #expect(HTMLMarkdown.read([]).text.isEmpty)
         #expect(HTMLMarkdown.read(Array("<<<>>&&& <b".utf8)).text.utf8.count < 100)
     }

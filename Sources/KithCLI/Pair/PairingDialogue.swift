@@ -7,6 +7,8 @@ actor PairingDialogue {
     /// The digits on the screen that nobody has answered.
     private var asked: PairingCode?
     private var last: PairingEvent?
+    /// How many digits have been shown: what was typed for the first ones may arrive once others are on the screen.
+    private var shown = 0
     /// Whether somebody has answered the digits that were shown last.
     private(set) var hasAnswer = false
     /// Whether nobody can answer any more.
@@ -24,6 +26,7 @@ actor PairingDialogue {
         if case .compare(let code) = event {
             asked = code
             hasAnswer = false
+            shown += 1
         } else if case .failed = event {
             asked = nil
             hasAnswer = false
@@ -35,6 +38,9 @@ actor PairingDialogue {
     func take(_ line: String) async {
         guard let asked else { return screen.say("There is nothing to compare yet.") }
         guard let isSame = Self.answer(line, to: asked) else { return screen.ask("Please answer yes or no: ") }
+        if isSame, shown > 1, !Self.names(line, asked) {
+            return screen.ask("Other digits were shown before. Type the six digits that the other screen shows, or no: ")
+        }
         self.asked = nil
         hasAnswer = true
         await pairing.answer(isSame: isSame, to: asked)
@@ -43,6 +49,11 @@ actor PairingDialogue {
 
     func inputIsOver() {
         isWithoutInput = true
+    }
+
+    /// Whether the line is the digits themselves.
+    private static func names(_ line: String, _ code: PairingCode) -> Bool {
+        line.utf8.filter { $0 > 0x20 }.elementsEqual(code.digits.utf8)
     }
 
     /// Yes, no, or the digits of the other screen; `nil` for anything else.

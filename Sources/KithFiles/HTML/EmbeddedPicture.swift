@@ -18,7 +18,8 @@ struct EmbeddedPicture {
         if head.last == "base64" {
             // Some leave the signs out that fill the last four characters.
             let digits = plain.filter { !$0.isWhitespace && $0 != "=" }
-            guard let data = Data(base64Encoded: digits + String(repeating: "=", count: (4 - digits.utf8.count % 4) % 4)) else { return nil }
+            let padding = String(repeating: "=", count: (4 - digits.utf8.count % 4) % 4)
+            guard let data = Data(base64Encoded: digits + padding) else { return nil }
             bytes = Array(data)
         } else {
             bytes = Array(plain.utf8)

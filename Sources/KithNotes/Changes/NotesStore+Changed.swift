@@ -73,10 +73,11 @@ extension NotesStore {
                     found[change.row] = (UUID(note), change.text(of: "name"))
                 } else if found[change.row] == nil {
                     let sql = "SELECT note, name FROM attachment WHERE id = ?"
-                    guard let row = try Row.fetchOne(db, sql: sql, arguments: [Data(change.row.bytes)]), let note = row[0] as Data?,
-                        let note = RowID(bytes: note)
+                    guard let row = try Row.fetchOne(db, sql: sql, arguments: [Data(change.row.bytes)]),
+                        let note = Data.fromDatabaseValue(row[0]), let note = RowID(bytes: note)
                     else { continue }
-                    found[change.row] = (UUID(note), row[1])
+                    // Another device may have written any value.
+                    found[change.row] = (UUID(note), String.fromDatabaseValue(row[1]) ?? "")
                 }
             }
         }
