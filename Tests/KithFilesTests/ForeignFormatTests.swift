@@ -125,6 +125,38 @@ struct ForeignFormatTests {
                 == ["0", "1", "2"].map { "Its attachment \u{201C}\($0).gif\u{201D} is empty or damaged in the export." })
     }
 
+    @Test func `what is to be done stands below the note of Evernote, whose next export brings nothing twice`() throws {
+        let list = """
+            <ul style="--en-todo:true"><li style="--en-checked:true">Ticket</li><li style="--en-checked:false">Hotel</li></ul>\
+            <img src="data:image/gif;base64,R0lGODlhIHNhbXBsZQ"/>
+            """
+        let task = "<title>Book</title><created>20250101T101010Z</created><taskStatus>open</taskStatus><dueDate>20250301T000000Z</dueDate>"
+        let trip = """
+            <note><title>Trip</title><created>20240101T101010Z</created>\
+            <content><![CDATA[<en-note>\(list)</en-note>]]></content><task>\(task)</task></note>
+            """
+        let file = folder.url.appending(path: "tasks.enex")
+        try Data("<en-export>\(trip)</en-export>".utf8).write(to: file)
+        #expect(try NoteImport.run(file.path, into: notes).attachments == 1)
+        let note = try #require(try notes.titled("Trip"))
+        let name = try #require(try notes.attachments(of: note.id).first?.name)
+        #expect(note.body == "- [x] Ticket\n- [ ] Hotel\n\n![](attachments/\(name))\n\n- [ ] Book (until 2025-03-01)\n")
+        #expect(note.createdMilliseconds == 1_704_103_810_000)
+        try Data("<en-export><note><title>New</title><content>x</content></note>\(trip)</en-export>".utf8).write(to: file)
+        let report = try NoteImport.run(file.path, into: notes)
+        #expect(report.added == 1 && report.present == 1, "\(report)")
+    }
+
+    @Test func `of two files with one id and different texts each is a note, however often they are imported`() throws {
+        let id = "0190a1b2-0000-7000-8000-000000000001"
+        for (name, text) in [("a", "first"), ("b", "second"), ("c", "second")] {
+            try Data("---\nid: \(id)\ntitle: Same\n---\n\(text)\n".utf8).write(to: folder.url.appending(path: "\(name).md"))
+        }
+        let report = try NoteImport.run(folder.url.path, into: notes)
+        #expect(report.added == 2 && report.leftOut == 0, "\(report)")
+        #expect(try NoteImport.run(folder.url.path, into: notes).added == 0)
+    }
+
     @Test("from Apple's Notes, as HTML and text")
     func apple() throws {
         try folder.copyFixture("apple")
