@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Kith
 import Testing
@@ -64,6 +65,26 @@ struct NoteLimitTests {
         let other = try NotesStore.inMemory()
         #expect(try other.insert([WholeNote(kept)]) == [.added])
         #expect(try other.note(note.id) == kept)
+    }
+
+    @Test func `a tag that another device has made and nobody may make keeps no note from being changed`() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "Honest", tags: ["home"])
+        try store.overwrite(note.id, "tags", "[\"home\",\"\(Self.text(200))\",\"a b\"]")
+        try store.edit(note.id) { $0.body = "more" }
+        #expect(try store.note(note.id)?.body == "more" && store.note(note.id)?.tags.count == 3)
+        #expect(code { try store.edit(note.id) { $0.tags = ["home", "c d"] } } == .valueRejected)
+    }
+
+    @Test func `history passes over what a member has made of an attachment`() throws {
+        let store = try NotesStore.inMemory()
+        for (name, note) in [("x'FFFE'", "zeroblob(16)"), ("'a'", "5")] {
+            try store.store.database.write { db in
+                try db.execute(
+                    sql: "INSERT INTO attachment (id, note, name, size, file) VALUES (randomblob(16), \(note), \(name), 1, NULL)")
+            }
+        }
+        #expect(throws: Never.self) { try store.changes(since: .distantPast) }
     }
 
     @Test func `a note of a body alone, or of a title alone, is a note`() throws {
