@@ -125,6 +125,25 @@ struct ForeignFormatTests {
                 == ["0", "1", "2"].map { "Its attachment \u{201C}\($0).gif\u{201D} is empty or damaged in the export." })
     }
 
+    @Test func `a file that a note of Evernote shows, and that its export lacks, is told`() throws {
+        let content = "a <en-media hash=\"00112233445566778899aabbccddeeff\" type=\"image/png\"/> b"
+        let note = "<note><title>Trip</title><content><![CDATA[<en-note>\(content)</en-note>]]></content></note>"
+        try Data("<en-export>\(note)</en-export>".utf8).write(to: folder.url.appending(path: "a.enex"))
+        let report = try NoteImport.run(folder.path("a.enex"), into: notes)
+        #expect(report.remarks.map(\.words) == ["An attachment that its text shows is not in the export."])
+        #expect(try notes.titled("Trip")?.body == "a [missing attachment] b\n")
+    }
+
+    @Test func `attachments of Joplin to which no note links are told, and items of other kinds do not hide what it is`() throws {
+        let (revision, lone) = (String(repeating: "0", count: 32), String(repeating: "9", count: 32))
+        try folder.copyFixture("joplin-raw")
+        try Data("id: \(revision)\ntype_: 13".utf8).write(to: folder.url.appending(path: "joplin-raw/\(revision).md"))
+        try Data("lone.png\n\nid: \(lone)\nmime: image/png\ntype_: 4".utf8).write(to: folder.url.appending(path: "joplin-raw/\(lone).md"))
+        let report = try NoteImport.run(folder.path("joplin-raw"), into: notes)
+        #expect(report.remarks.contains { $0.words == "1 attachment to which no note links was left out: lone.png." }, "\(report.remarks)")
+        #expect(try notes.titled("Trip: plans") != nil)
+    }
+
     @Test func `what is to be done stands below the note of Evernote, whose next export brings nothing twice`() throws {
         let list = """
             <ul style="--en-todo:true"><li style="--en-checked:true">Ticket</li><li style="--en-checked:false">Hotel</li></ul>\
@@ -364,6 +383,10 @@ struct ForeignFormatTests {
         // libxml2 alone drops what follows 256 elements within each other.
         let fonts = "<p>start</p>" + String(repeating: "<font>x ", count: 400) + "<p>end</p>"
         #expect(HTMLMarkdown.read(Array(fonts.utf8)).text.contains("end"))
+        let table = "<table><caption>Prices</caption><tr><td>1</td></tr></table><noscript>shown</noscript>"
+        #expect(HTMLMarkdown.read(Array(table.utf8)).text == "Prices\n\n| 1 |\n| --- |\n\nshown\n")
+        let unclosed = String(repeating: "<b>x</i>", count: 100_000)
+        #expect(HTMLMarkdown.read(Array(unclosed.utf8)).text == unclosed)
         #expect(HTMLMarkdown.read(Array("<ul><ul><li>first</li></ul><li>next</li></ul>".utf8)).text == "- first\n- next\n")
         #expect(HTMLMarkdown.read([]).text.isEmpty)
         #expect(HTMLMarkdown.read(Array("<<<>>&&& <b".utf8)).text.utf8.count < 100)

@@ -6,7 +6,7 @@
 
 // MARK: HTML
 
-/// Reads HTML, whatever its form; NULL for what is none, and where thousands of elements stand within each other, which is said then.
+/// Reads HTML, whatever its form. NULL for what is none; also if thousands of elements stand within each other, and then `is_too_deep` is 1.
 void *kith_html_read(const char *bytes, int count, int *is_too_deep);
 void kith_html_free(void *document);
 void *kith_html_root(void *document);

@@ -17,9 +17,9 @@ struct EmbeddedPicture {
         let plain = rest.removingPercentEncoding ?? rest
         if head.last == "base64" {
             // Some leave the signs out that fill the last four characters.
-            let digits = plain.filter { !$0.isWhitespace && $0 != "=" }
-            let padding = String(repeating: "=", count: (4 - digits.utf8.count % 4) % 4)
-            guard let data = Data(base64Encoded: digits + padding) else { return nil }
+            var digits = plain.utf8.filter { $0 > 0x20 && $0 != UInt8(ascii: "=") }
+            digits += Array(repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
+            guard let data = Data(base64Encoded: Data(digits)) else { return nil }
             bytes = Array(data)
         } else {
             bytes = Array(plain.utf8)

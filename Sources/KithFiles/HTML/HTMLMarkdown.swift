@@ -12,12 +12,14 @@ struct HTMLMarkdown {
     var media: [String: Media] = [:]
     /// Takes a picture that stands within the HTML, and gives the path that the text names it by; `nil` leaves it out.
     var keep: (EmbeddedPicture) -> String? = { _ in nil }
+    /// Called for each file that the HTML names by a hash that is not known.
+    var miss: () -> Void = {}
 
     static let depthMax = 200
 
     /// The title, if it has one, and the text: the HTML itself where thousands of elements stand within each other.
     static func read(
-        _ bytes: [UInt8], media: [String: Media] = [:], keep: (EmbeddedPicture) -> String? = { _ in nil }
+        _ bytes: [UInt8], media: [String: Media] = [:], keep: (EmbeddedPicture) -> String? = { _ in nil }, miss: () -> Void = {}
     ) -> (title: String?, text: String) {
         let read: HTMLDocument?
         do { read = try HTMLDocument(bytes) } catch { return (nil, String(decoding: bytes, as: UTF8.self)) }
@@ -25,7 +27,9 @@ struct HTMLMarkdown {
         let found = document.withRoot { root -> (String?, String) in
             let title = root.first("title")?.content.trimmingCharacters(in: .whitespacesAndNewlines)
             let body = root.first("body") ?? root
-            let text = withoutActuallyEscaping(keep) { HTMLMarkdown(media: media, keep: $0).text(of: body) }
+            let text = withoutActuallyEscaping(keep) { keep in
+                withoutActuallyEscaping(miss) { HTMLMarkdown(media: media, keep: keep, miss: $0).text(of: body) }
+            }
             return (title.flatMap { $0.isEmpty ? nil : $0 }, text)
         }
         return found ?? (nil, "")
@@ -211,7 +215,10 @@ extension HTMLMarkdown {
             return node["checked"] != nil ? "[x] " : "[ ] "
         case "en-todo": return node["checked"] == "true" ? "[x] " : "[ ] "
         case "en-media":
-            guard let hash = node["hash"], let media = media[hash.lowercased()] else { return "[missing attachment]" }
+            guard let hash = node["hash"], let media = media[hash.lowercased()] else {
+                miss()
+                return "[missing attachment]"
+            }
             return link(media.path, RelativePath.name(of: media.path), isPicture: media.isPicture)
         // Evernote alone can open it, once a person has copied it back.
         case "en-crypt": return "Encrypted by Evernote: `\(node.content.filter { !$0.isWhitespace })`"

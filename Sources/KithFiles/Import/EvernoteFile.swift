@@ -61,7 +61,7 @@ struct EvernoteFile {
         var tasks: [Task] = []
     }
 
-    /// A note's id follows from what the file says of it, and not from where in the file that stands: the next export has more notes.
+    /// A note's id follows from what the file says of it, and not from its place in the file: the next export has more notes.
     private static func id(of element: Element, _ seen: inout [UUID: Int]) -> UUID {
         let texts = element.tasks.flatMap { [$0.title, $0.status] } + element.resources.map(\.fileName)
         let parts = ["kith import of enex 1", element.title, element.created, element.content] + texts
@@ -92,7 +92,14 @@ struct EvernoteFile {
                 path: "\(MarkdownExport.attachmentFolder)/\(name)", isPicture: resource.mime.hasPrefix("image/"))
         }
         var pictures = EmbeddedPictures()
-        var body = HTMLMarkdown.read(Array(element.content.utf8), media: media) { pictures.keep($0) }.text
+        var missing = 0
+        var body = HTMLMarkdown.read(
+            Array(element.content.utf8), media: media, keep: { pictures.keep($0) }, miss: { missing += 1 }
+        ).text
+        // What is damaged was told.
+        if missing > element.resources.count - attachments.count {
+            importer.report.remark(origin, "An attachment that its text shows is not in the export.", isLeftOut: false)
+        }
         if !element.tasks.isEmpty {
             if !body.isEmpty { body += "\n" }
             for task in element.tasks { body += Self.line(of: task) }
@@ -161,7 +168,7 @@ private struct EvernoteState {
         let isResource = path.contains("resource")
         let last = (note?.resources.count ?? 0) - 1
         let lastTask = (note?.tasks.count ?? 0) - 1
-        switch (name, within: path.last) {
+        switch (name, path.last) {
         case ("note", _):
             if let note { try body(note) }
             note = nil

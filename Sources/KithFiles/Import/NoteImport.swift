@@ -65,6 +65,7 @@ package final class NoteImport {
         if other.says == says { return }
         report.remark(note.origin, "It has the id of \(other.origin), and says something else: it is a note of its own.", isLeftOut: false)
         note.id = nil
+        for index in note.attachments.indices { note.attachments[index].id = nil }
         note.derivedID = UUID.derived(
             from: ["kith import of a copy 1", id.uuidString, note.title, note.body], milliseconds: note.createdMilliseconds)
     }
