@@ -36,7 +36,7 @@ public enum NoteLimits {
     }
 
     /// - Parameters:
-    ///   - current: what is stored: a title and tags that stay are not looked at, and a body or tags that are too much already may not grow.
+    ///   - current: what is stored. A title and tags that stay are not looked at; a body or tags that are too much already may not grow.
     ///   - isMerged: whether the note may come from an export.
     /// - Throws: ``NotesError`` with code `valueRejected`, saying what is wrong.
     static func check(_ note: Note, over current: Note? = nil, isMerged: Bool = false) throws(NotesError) {
@@ -46,7 +46,9 @@ public enum NoteLimits {
         if note.tags.count > max(tagsMax, current?.tags.count ?? 0) {
             throw reject("A note has at most \(tagsMax) tags, and this one would have \(note.tags.count). Use fewer.")
         }
-        for tag in note.tags where current?.tags.contains(tag) != true { try checkTag(tag) }
+        // Another device may have written any number of tags.
+        let stored = Set(current?.tags ?? [])
+        for tag in note.tags where !stored.contains(tag) { try checkTag(tag) }
         if note.title.isEmpty, note.body.isEmpty {
             throw reject("A note needs a title or a body. Give one of them.")
         }

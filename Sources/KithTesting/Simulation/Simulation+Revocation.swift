@@ -48,8 +48,8 @@ extension Simulation {
         if let host = household?.random.pick(hosts) { try letIn(node, at: host) }
     }
 
-    /// Whoever let a machine in again may be put out before it has told anybody. No other member knows then that the machine is back, and no
-    /// machine that knows is heard: its user pairs it once more, as docs/household.md says.
+    /// If the host of a machine that came back was put out before it told the other members, none of these knows that the machine is back.
+    /// The machine's user pairs it once more then, as docs/household.md says.
     func letInOnceMore(_ node: SimulatedNode) throws {
         guard let belonging = household?.belonging, !node.isRevoked, node.isAwake else { return }
         let others = members.filter { $0 !== node && $0.isAwake }
