@@ -28,7 +28,7 @@ filter_of() {
         carry) filter='StickTests|CarryTests|CarryDamageTests|CarryCommandTests' ;;
         schemas) filter='SchemaHistoryTests|SchemaSkewTests' ;;
         references) filter='ReferenceHistoryTests|ReferenceArrivalTests' ;;
-        texts) filter='^KithTextTests\.|TextDeliveryTests|TextTurnTests|LateChangeTests|PlaceConflictTests|PackedTextTests' ;;
+        texts) filter='^KithTextTests\.|TextDeliveryTests|TextTurnTests|RegisterMadeTextTests|LateChangeTests|PlaceConflictTests|PackedTextTests' ;;
         frames) filter='StrangerTests|FloodTests|MutatedProofTests|MutatedMessageTests|MutatedMemberTests|DamagedFrameTests|^KithSyncTests\.ConvergenceTests' ;;
         # A million of each kind, with a limit of memory, so in a process of its own.
         mutations) filter='MutatedSessionTests' ;;

@@ -9,7 +9,9 @@ import KithText
 /// A column of another kind is another column to peers. So each write of the register becomes the change that inserts its
 /// value, under the write's own commit: all replicas that carry a write over make the same change of it, and a text that two
 /// of them have carried over stands there once. Concurrent writes, of which a register shows one, all become part of the text.
+/// What a later write of the register replaced is deleted again, by a commit of the store that carries it over.
 package struct RegistersMadeTexts {
+    private let table: Int
     /// For each text column of the app the register of the same name.
     private let pairs: [(register: Int, text: Int)]
 
@@ -23,23 +25,42 @@ package struct RegistersMadeTexts {
             pairs.append((register.number, column))
         }
         if pairs.isEmpty { return nil }
+        self.table = table.number
         self.pairs = pairs
     }
 
-    /// Puts changes of texts in the place of writes of registers.
+    /// Writes of a register that became changes of a text.
+    package struct Carried {
+        let column: Int
+        /// Of all of them.
+        var dots: Set<Dot> = []
+        /// Those that were not known yet; NULL as an empty text.
+        var new: [Dot: String] = [:]
+        /// Of those of which nobody knows whether they have been seen by whoever made the text NULL or edited it since.
+        var marks: [Dot] = []
+        /// Whether each of them is NULL.
+        var isNull = true
+    }
+
+    /// Puts changes of texts in the place of writes of registers. What it returns is for ``settle(_:in:id:_:knowing:stamp:)``.
     ///
     /// - Parameters:
     ///   - held: what is held of the row, if `state` is a part of it that a peer has sent.
     ///   - shown: for a text column, what its register shows where the state does not say it.
-    /// - Returns: writes that may have been seen by whoever edited the text since: see ``mark(_:in:table:id:_:)``.
-    package func carryOver(_ state: inout RowState, beside held: RowState? = nil, shown: (Int) -> ColumnValue? = { _ in nil }) -> [Mark] {
-        var marks: [Mark] = []
+    package func carryOver(
+        _ state: inout RowState, beside held: RowState? = nil, shown: (Int) -> ColumnValue? = { _ in nil }
+    ) -> [Carried] {
+        var all: [Carried] = []
         for (registerColumn, textColumn) in pairs {
             guard case .register(var register)? = state[registerColumn] else { continue }
-            // A newer version has made a register of the text, and found there what stands in it.
-            if case .text(let text)? = held?[textColumn], text.isWritten, register.writes.contains(where: \.stamp.isAdopted) {
-                register.writes.removeAll(where: \.stamp.isAdopted)
-                if register.writes.isEmpty { continue }
+            var touched = VersionVector()
+            if case .text(let text)? = held?[textColumn] {
+                touched = text.touched
+                // A newer version has made a register of the text, and found there what stands in it.
+                if text.isWritten, register.writes.contains(where: \.stamp.isAdopted) {
+                    register.writes.removeAll(where: \.stamp.isAdopted)
+                    if register.writes.isEmpty { continue }
+                }
             }
             state[registerColumn] = nil
             if register.writes.isEmpty { continue }
@@ -47,34 +68,63 @@ package struct RegistersMadeTexts {
             if case .text(let known)? = state[textColumn] { text = known }
             let isNew = text.touched.isEmpty
             let shownDot = register.shown?.stamp.dot
+            var carried = Carried(column: textColumn)
             for write in register.writes {
                 let dot = write.stamp.dot
+                carried.dots.insert(dot)
                 text.touched.insert(dot)
                 let value = dot == shownDot ? shown(textColumn) ?? write.value : write.value
-                guard let bytes = value.utf8, String(validating: bytes, as: UTF8.self) != nil else { continue }
-                if isNew { text.present.append(dot) } else { marks.append(Mark(column: textColumn, dot: dot)) }
-                if !bytes.isEmpty { text.changes.append(TextState.Change(insertingAll: bytes, write.stamp)) }
+                let string = value.utf8.flatMap { String(validating: $0, as: UTF8.self) }
+                if value == .null || string != nil, !touched.covers(dot) { carried.new[dot] = string ?? "" }
+                if value != .null { carried.isNull = false }
+                guard let string else { continue }
+                if isNew { text.present.append(dot) } else { carried.marks.append(dot) }
+                if !string.isEmpty { text.changes.append(TextState.Change(insertingAll: Array(string.utf8), write.stamp)) }
             }
             state[textColumn] = .text(text)
+            all.append(carried)
         }
-        return marks
+        return all
     }
 
-    /// A write that became a change of a text which had others already.
-    package struct Mark {
-        package let column: Int
-        package let dot: Dot
+    /// Lets those of `carried` keep their text from being NULL on which no later change builds, and deletes what they replaced.
+    ///
+    /// - Parameters:
+    ///   - theirs: what a peer that has sent the writes knows.
+    ///   - stamp: makes a commit of this store, if one is needed; without it nothing is deleted.
+    package func settle(
+        _ carried: [Carried], in state: inout RowState, id: RowID, _ cells: TextCells, knowing theirs: VersionVector = VersionVector(),
+        stamp: (() throws -> Stamp)? = nil
+    ) throws {
+        for writes in carried {
+            guard case .text(var text)? = state[writes.column] else { continue }
+            let key = TextKey(table: table, id: id, column: writes.column)
+            try mark(writes.marks, in: &text, cells, at: key)
+            if let stamp, !writes.new.isEmpty {
+                try cells.removeInsertions(
+                    in: &text, at: key, where: { writes.replace($0, $1, knowing: theirs) }, isNull: writes.isNull, stamp: stamp)
+            }
+            state[writes.column] = .text(text)
+        }
     }
 
-    /// Lets those of `marks` keep their text from being NULL on which no later change builds.
-    package func mark(_ marks: [Mark], in state: inout RowState, table: Int, id: RowID, _ cells: TextCells) throws {
-        for mark in marks {
-            guard case .text(var text)? = state[mark.column], !text.present.contains(mark.dot) else { continue }
-            let opened = try cells.open(text, at: TextKey(table: table, id: id, column: mark.column))
-            guard opened.document.version.contains(mark.dot) else { continue }
-            text.present = (text.present + [mark.dot]).sorted()
-            state[mark.column] = .text(text)
+    private func mark(_ marks: [Dot], in text: inout TextState, _ cells: TextCells, at key: TextKey) throws {
+        for dot in marks where !text.present.contains(dot) {
+            let opened = try cells.open(text, at: key)
+            if opened.document.version.contains(dot) { text.present = (text.present + [dot]).sorted() }
         }
+    }
+}
+
+extension RegistersMadeTexts.Carried {
+    /// Whether the insertion of `text` can go because of these writes: another write of its author came later; or a write by somebody
+    /// who knows it has all lines of its text.
+    ///
+    /// That somebody knows a write does not say that he saw it: with an older app he sees nothing of what others wrote with a newer one.
+    fileprivate func replace(_ dot: Dot, _ text: String, knowing theirs: VersionVector) -> Bool {
+        if dots.contains(dot) { return false }
+        if new.keys.contains(where: { $0.replica == dot.replica && $0.sequence > dot.sequence }) { return true }
+        return theirs.covers(dot) && new.values.contains { $0.keepsLines(of: text) }
     }
 }
 

@@ -186,7 +186,8 @@ import Testing
 
     @Test(
         arguments: [
-            (TrackedTable("note", key: ["title"]), "ADD COLUMN more TEXT", "a natural key cannot change")
+            (TrackedTable("note", key: ["title"]), "ADD COLUMN more TEXT", "a natural key cannot change"),
+            (TrackedTable("note", texts: ["rest"]), "ADD COLUMN more TEXT", "note.rest as another kind"),
         ])
     func `an update that cannot be taken over says why`(table: TrackedTable, change: String, part: String) throws {
         let schema = SimulatedSchema(
@@ -194,5 +195,33 @@ import Testing
             tables: [table])
         let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a table that no trigger fills is not called judged`() throws {
+        let fills = "CREATE TRIGGER t AFTER INSERT ON note BEGIN INSERT INTO copy VALUES (new.id, new.title); END;"
+        for (kind, trigger) in [("", ""), ("WITHOUT ROWID", fills)] {
+            var schema = SimulatedSchema(
+                sql: Self.note("title TEXT") + "CREATE TABLE copy (id PRIMARY KEY, title) \(kind);\(trigger)",
+                tables: [TrackedTable("note")])
+            schema.filled = [FilledTable("copy", holds: "SELECT id, title FROM note")]
+            let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+            #expect(error?.message.contains("nothing would be judged") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test func `a transaction that a deferred foreign key ends is no fault of the store`() throws {
+        let sql =
+            Self.note("title TEXT") + """
+                CREATE TABLE line (id BLOB PRIMARY KEY NOT NULL, note BLOB NOT NULL REFERENCES note (id) DEFERRABLE INITIALLY DEFERRED);
+                """
+        var simulator = try KithSimulator(SimulatedSchema(sql: sql, tables: [TrackedTable("note"), TrackedTable("line")]))
+        simulator.nodeCount = 3
+        simulator.commitCount = 25
+        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(3, soaking: 20)))
+        #expect(failures.isEmpty, "\(failures)")
+        let two = "x'00000000000000000000000000000002'"
+        let report = simulator.run(
+            try simulator.script(parsing: "nodes 1\nA: insert line 1 note=\(two)\nA: insert line 3 note=\(two); insert note 2"))
+        #expect(report.violation == nil && report.statistics.commits == 1)
     }
 }

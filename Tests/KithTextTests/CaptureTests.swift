@@ -143,6 +143,17 @@ import Testing
         return row[new.count]
     }
 
+    @Test(
+        arguments: [
+            ("Milk", "Milk, bread", true), ("Milk", "buy Milk", true), ("Milk\n bread", "eggs\r\nMilk\nx\n  rye bread ", true),
+            ("", "x", true), ("\n \n", "", true), ("Milk", "Milky", false), ("Milk", "oatMilk", false), ("Milk", "buy Milk now", false),
+            ("a\nb", "b\na", false), ("a\na", "a", false), ("Milk", "", false), ("日月", "日曜日から月", false), ("日月", "日月火", true),
+            ("e", "e\u{301}", false), ("☐", "☑", false),
+        ])
+    func `of lines it is known whether all of them are there still`(earlier: String, text: String, keeps: Bool) {
+        #expect(text.keepsLines(of: earlier) == keeps)
+    }
+
     static func prose(words: Int, using random: inout SplitMix64) -> String {
         let vocabulary = ["the", "note", "été", "e\u{301}", "漢字", "👩\u{200D}💻", "🇫🇷", "ok.", "\r\n", "\n", "a-b", "\u{FEFF}"]
         return (0..<words).map { _ in random.pick(vocabulary) }.joined(separator: random.chance(80) ? " " : "")

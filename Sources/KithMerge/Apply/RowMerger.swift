@@ -83,7 +83,7 @@ package struct RowMerger {
             if held.isBare { part.cells.removeAll { $0.isCollectable } }
         }
         let carrying = RegistersMadeTexts(table)
-        let marks = carrying?.carryOver(&part, beside: held.state) ?? []
+        let carried = carrying?.carryOver(&part, beside: held.state) ?? []
         // Of a column that was a register, the sender may hold that alone.
         let left = try TextCells(ledger).leaveCollected(
             &state, with: &part, isListed: isListed, isCut: isCut || carrying != nil, incomplete: incomplete,
@@ -101,7 +101,7 @@ package struct RowMerger {
         let dropped = try TextCells(ledger).forget(held.state, unlessIn: state, leaving: left, table: tableNumber, id: id)
         try noteWhatGoes(fromTextsOf: held, left.merging(dropped) { $1 }, table, id)
         try TextCells(ledger).settle(&state, table: tableNumber, id: id)
-        try carrying?.mark(marks, in: &state, table: tableNumber, id: id, TextCells(ledger))
+        try carrying?.settle(carried, in: &state, id: id, TextCells(ledger), knowing: theirs) { try clock.stamp(ledger.catalog).stamp }
         let told = state
         if held.isBare || part.isBare, state.isVisible(table.deletePolicy) {
             if isCut {

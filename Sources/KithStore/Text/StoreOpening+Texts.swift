@@ -41,7 +41,7 @@ extension StoreOpening {
         }
         var state = try stored.state(tracked, values: found.values) { try SetText.elements(of: $0, ledger.connection) }
         state.reveal(appeared, of: stored)
-        var marks: [RegistersMadeTexts.Mark] = []
+        var carried: [RegistersMadeTexts.Carried] = []
         var isCarried = false
         if let carrying {
             for column in table.columns where column.key.kind == .register && state[column.number] == nil {
@@ -51,13 +51,13 @@ extension StoreOpening {
                 state[column.number] = .register(RegisterState(writes: [Write(stamp: stored.base, value: .null)]))
             }
             let before = state
-            marks = carrying.carryOver(&state) { text in tracked.columns.firstIndex(of: text).map { found.values[$0] } }
+            carried = carrying.carryOver(&state) { text in tracked.columns.firstIndex(of: text).map { found.values[$0] } }
             isCarried = state != before
         }
         let isShown = stored.exceptions.cells.allSatisfy { !$0.cell.holdsText || !tracked.columns.contains($0.column) }
         if isShown, !isCarried { return false }
         try TextCells(ledger).settle(&state, table: table.number, id: id)
-        try carrying?.mark(marks, in: &state, table: table.number, id: id, TextCells(ledger))
+        try carrying?.settle(carried, in: &state, id: id, TextCells(ledger))
         try user.update(row, from: found.values, to: state.shownValues(tracked))
         let new = StoredRow(state, table, tracked, context: stored.context)
         try ledger.save(new, table.number, row: row, id: id)
@@ -75,10 +75,10 @@ extension StoreOpening {
         var isChanged = false
         for (id, row, since) in rows {
             var changed = row
-            let marks = carrying.carryOver(&changed.state)
+            let carried = carrying.carryOver(&changed.state)
             if changed.state == row.state { continue }
             try TextCells(ledger).settle(&changed.state, table: table.number, id: id)
-            try carrying.mark(marks, in: &changed.state, table: table.number, id: id, TextCells(ledger))
+            try carrying.settle(carried, in: &changed.state, id: id, TextCells(ledger))
             _ = try ledger.save(changed, table.number, id: id, sinceMilliseconds: since)
             isChanged = true
         }

@@ -43,7 +43,7 @@ struct FoundRows {
                 sql: "INSERT INTO \(quoted(table.name)) (\(names.map(quoted).joined(separator: ", "))) VALUES (\(marks))",
                 arguments: StatementArguments(values))
             return true
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT || table.mayRefuse && error.isRefusalOfApp {
             return false
         }
     }

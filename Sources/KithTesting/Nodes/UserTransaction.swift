@@ -18,7 +18,8 @@ struct UserTransaction {
 
     private struct RolledBack: Error {}
 
-    /// What became of each write; `nil` if the transaction was rolled back as the script wants it.
+    /// What became of each write; `nil` if the transaction was rolled back: as the script wants it, or since a foreign key that is deferred
+    /// was broken at its end.
     func run(_ operations: [UserOperation]) throws -> [WriteOutcome]? {
         var outcomes: [WriteOutcome] = []
         do {
@@ -39,6 +40,8 @@ struct UserTransaction {
                 }
             }
         } catch is RolledBack {
+            return nil
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY {
             return nil
         }
         try openTexts(operations)
@@ -251,7 +254,7 @@ struct WriteOutcome {
 extension DatabaseError {
     /// Whether a `CHECK` constraint or `RAISE` in a trigger of the app refused the statement, or an expression of the app cannot be evaluated for
     /// what it writes. SQLite says the same of `RESTRICT` as of a trigger.
-    fileprivate var isRefusalOfApp: Bool {
+    var isRefusalOfApp: Bool {
         extendedResultCode == .SQLITE_CONSTRAINT_CHECK || extendedResultCode == .SQLITE_ERROR && message?.hasPrefix("no such") != true
             || extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER && message != "FOREIGN KEY constraint failed"
     }

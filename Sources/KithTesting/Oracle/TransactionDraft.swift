@@ -119,7 +119,8 @@ struct TransactionDraft {
             rows = before
             return false
         }
-        guard refersToWhatIsThere(key, since: isReplaced ? nil : before[key]) else {
+        let mayRefer = tables[key.table].defersReferences && outcome?.tookEffect == true
+        guard mayRefer || refersToWhatIsThere(key, since: isReplaced ? nil : before[key]) else {
             rows = before
             return false
         }
@@ -149,6 +150,7 @@ struct TransactionDraft {
                 case .restrict:
                     rows = before
                     return nil
+                case .noAction where tables[child.table].defersReferences: isSure = false
                 case .noAction where !gone.contains(child) && !(isReplaced && row == key):
                     rows = before
                     return nil

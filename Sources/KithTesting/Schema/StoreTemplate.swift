@@ -114,6 +114,7 @@ struct StoreTemplate: Sendable {
         var table = WorkloadTable(
             name: tracked.name, key: key, form: form ?? .blob, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
         let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [tracked.name])
+        table.defersReferences = sql?.uppercased().contains("DEFERRED") == true
         table.mayRefuse =
             try hasRules.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true || computes(tracked.name, db)
         return table

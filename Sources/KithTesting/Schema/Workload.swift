@@ -28,8 +28,28 @@ struct Workload: Sendable {
                 let before = older?.first { $0.name.utf8.elementsEqual(tables[index].name.utf8) }
                 return before?.columns.contains { tables[index].column(named: $0.name) == nil } == true
             })
+        for table in tables {
+            let before = older?.first { $0.name.utf8.elementsEqual(table.name.utf8) }
+            try before.map { try Self.checkKinds(table, $0) }
+        }
+        let filled = Set(template.filled + (olderTemplate?.filled ?? []))
+        if let table = schema.filled.first(where: { !filled.contains($0.name) }) {
+            throw SchemaError(
+                "No trigger on a table that synchronises fills the table \(table.name), or SQLite does not tell of it, as of virtual tables "
+                    + "and those without rowids. So nothing would be judged. Leave it out.")
+        }
         self.tables = tables
         olderTables = older.map { [tables] older in tables.map { $0.known(in: older) } }
+    }
+
+    /// - Throws: ``SchemaError`` if a column has another kind in the older version: to who has that, it is another column.
+    private static func checkKinds(_ table: WorkloadTable, _ before: WorkloadTable) throws(SchemaError) {
+        for column in table.columns {
+            guard let index = before.column(named: column.name), before.columns[index].kind != column.kind else { continue }
+            throw SchemaError(
+                "The older version of the app declares \(table.name).\(column.name) as another kind of column. The simulator cannot judge what "
+                    + "users of both versions write there. Declare the same kind in both.")
+        }
     }
 
     /// Whether tables have constraints or triggers that may refuse what a merge brings.

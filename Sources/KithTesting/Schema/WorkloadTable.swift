@@ -74,6 +74,8 @@ struct WorkloadTable: Sendable {
     var isRelated = false
     /// Whether the app's own `CHECK` constraints or triggers may refuse a statement.
     var mayRefuse = false
+    /// Whether what its foreign keys demand may be so at the end of a transaction only: then SQLite says what a statement does.
+    var defersReferences = false
 
     /// Reads one row: its columns in order, NULL for those that are not known.
     private(set) var selection = ""

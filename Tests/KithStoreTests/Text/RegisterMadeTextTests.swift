@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import TestSupport
 import Testing
 
 @Suite("Bodies written before the column was a text are lost or doubled")
@@ -128,5 +129,116 @@ struct RegisterMadeTextTests {
         #expect(try deleting.body() == keeping.body())
         #expect(try deleting.store.digest() == keeping.store.digest())
         #expect(try deleting.store.verify().problems == [])
+    }
+
+    @Test func `what an old version saves again and again stands once in the text of those that have the new one`() throws {
+        let old = try Machine(1, Self.asRegister)
+        try old.write("INSERT INTO page (id, title, body) VALUES (?, 't', 'Milk')", [key(1)])
+        let (phone, tablet) = (try Machine(2, TextStore.page), try Machine(3, TextStore.page))
+        for machine in [phone, tablet] { try machine.receive(from: old) }
+        for text in ["Milk, bread", "Milk, bread, eggs", "bread, eggs", "bread, eggs, honey"] {
+            try old.write("UPDATE page SET body = ?", [text])
+            for machine in [phone, tablet] { try machine.receive(from: old) }
+            #expect(try phone.body() == text && tablet.body() == text)
+            try phone.receive(from: tablet)
+            try tablet.receive(from: phone)
+            #expect(try phone.body() == text && tablet.body() == text)
+            #expect(try phone.store.digest() == tablet.store.digest())
+        }
+        try old.write("UPDATE page SET body = NULL")
+        try phone.receive(from: old)
+        #expect(try phone.body() == nil)
+        try tablet.receive(from: phone)
+        #expect(try tablet.body() == nil)
+        try old.write("UPDATE page SET body = 'anew'")
+        for machine in [phone, tablet] { try machine.receive(from: old) }
+        #expect(try phone.body() == "anew" && tablet.body() == "anew")
+        #expect(try phone.store.verify().problems == [] && tablet.store.verify().problems == [])
+    }
+
+    @Test func `the commit that deletes what a save replaced reaches who is connected`() throws {
+        let old = try Machine(1, Self.asRegister)
+        try old.write("INSERT INTO page (id, title, body) VALUES (?, 't', 'Milk')", [key(1)])
+        let phone = try Machine(2, TextStore.page)
+        try phone.receive(from: old)
+        try old.write("UPDATE page SET body = 'Bread'")
+        let sessions = try SessionPair(old.store, phone.store)
+        try sessions.wait(seconds: 5)
+        #expect(try phone.body() == "Bread")
+        #expect(try old.store.vector() == phone.store.vector() && phone.store.vector()[ReplicaID(high: 0, low: 2)] == 1)
+    }
+
+    @Test func `what was typed with the new version stays when an old one saves`() throws {
+        let old = try Machine(1, Self.asRegister)
+        try old.write("INSERT INTO page (id, title, body) VALUES (?, 't', 'Milk')", [key(1)])
+        let phone = try Machine(2, TextStore.page)
+        try phone.receive(from: old)
+        try phone.write("UPDATE page SET body = 'Milk and honey'")
+        try old.write("UPDATE page SET body = 'Milk, bread'")
+        try phone.receive(from: old)
+        #expect(try phone.body().map { Set([" and honeyMilk, bread", "Milk, bread and honey"]).contains($0) } == true)
+        // Written with the new version, and never seen by the old one.
+        try phone.write("INSERT INTO page (id, title, body) VALUES (?, 't', 'not seen')", [key(2)])
+        try old.receive(from: phone)
+        #expect(try old.body(2) == nil)
+        try old.write("UPDATE page SET body = 'seen' WHERE id = ?", [key(2)])
+        try phone.receive(from: old)
+        let both = try phone.body(2) ?? ""
+        #expect(both.contains("not seen") && both.count == "not seen".count + "seen".count)
+        #expect(try phone.store.verify().problems == [])
+    }
+
+    @Test func `of what two old versions save in turn the text keeps what one of them has taken out`() throws {
+        let (a, b) = (try Machine(1, Self.asRegister), try Machine(2, Self.asRegister))
+        try a.write("INSERT INTO page (id, title, body) VALUES (?, 't', 'Milk')", [key(1)])
+        try b.receive(from: a)
+        let phone = try Machine(3, TextStore.page)
+        try phone.receive(from: a)
+        try b.write("UPDATE page SET body = 'Milk, bread'")
+        try phone.receive(from: b)
+        #expect(try phone.body() == "Milk, bread")
+        try a.receive(from: b)
+        try a.write("UPDATE page SET body = 'bread'")
+        try phone.receive(from: a)
+        let both = try phone.body() ?? ""
+        #expect(both.contains("Milk, bread") && both.count == "Milk, bread".count + "bread".count)
+        #expect(try phone.store.verify().problems == [])
+    }
+
+    @Test func `machines of both versions come to the same text, and nothing typed with the new version is lost`() throws {
+        for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(8, soaking: 400)) {
+            var random = SplitMix64(seed: seed)
+            var machines = try (1...4).map { try Machine($0, $0 < 3 ? Self.asRegister : TextStore.page) }
+            var old: Set = [0, 1]
+            var typed: [String] = []
+            for step in 1...30 {
+                let (machine, other) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<4, using: &random))
+                if Int.random(in: 0..<3, using: &random) > 0 {
+                    if machine != other {
+                        _ = try machines[machine].store.apply(machines[other].store.delta(since: machines[machine].store.vector()))
+                    }
+                    continue
+                }
+                if Int.random(in: 0..<12, using: &random) == 0, old.remove(machine) != nil { try machines[machine].upgrade() }
+                let text = "[\(step)]"
+                if !old.contains(machine) { typed.append(text) }
+                try machines[machine].write(
+                    "INSERT INTO page (id, title, body) VALUES (?1, 't', ?2) ON CONFLICT DO UPDATE SET body = coalesce(body, '') || ?2",
+                    [key(1), text])
+            }
+            for machine in old { try machines[machine].upgrade() }
+            for _ in 1...3 {
+                for (first, second) in [(0, 1), (1, 2), (2, 3), (3, 0)] {
+                    let sessions = try SessionPair(machines[first].store, machines[second].store)
+                    try sessions.wait(seconds: 60)
+                    #expect(sessions.closings.isEmpty, "seed \(seed)")
+                }
+            }
+            let bodies = try machines.map { try $0.body() ?? "" }
+            #expect(Set(bodies).count == 1, "seed \(seed): \(bodies)")
+            #expect(try Set(machines.map { try $0.store.digest() }).count == 1, "seed \(seed)")
+            for text in typed { #expect(bodies[0].contains(text), "seed \(seed): \(text) in \(bodies[0])") }
+            for machine in machines { #expect(try machine.store.verify().problems == [], "seed \(seed)") }
+        }
     }
 }
