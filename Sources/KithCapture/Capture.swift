@@ -18,6 +18,8 @@ package final class Capture {
     private let collect: Collect
     /// What `kith_text` made for the update that is about to come.
     package var staleSaves = StaleSaves()
+    /// See ``TriggeredTable/file``.
+    package let file: Int64
     /// Under which name the journal has this process.
     package var processName = ""
     /// The writes of the user that have begun.
@@ -32,7 +34,8 @@ package final class Capture {
     /// milliseconds since 1970. Returns whether it did.
     package typealias Collect = (_ row: HiddenRow, _ table: Int, _ id: RowID, _ nowMilliseconds: Int64) throws -> Bool
 
-    package init(_ ledger: RowLedger, _ clock: CommitClock, _ entry: TransactionEntry, collect: @escaping Collect) {
+    package init(_ ledger: RowLedger, _ clock: CommitClock, _ entry: TransactionEntry, file: Int64, collect: @escaping Collect) {
+        self.file = file
         self.collect = collect
         self.ledger = ledger
         self.clock = clock

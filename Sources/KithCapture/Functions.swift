@@ -11,7 +11,7 @@ package enum Functions {
     package static func install(_ capture: Capture, on connection: OpaquePointer) throws {
         try register("kith_before_insert", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                let table = try arguments.table()
+                let table = try arguments.table(in: capture)
                 // What is no id is refused when the row is inserted.
                 guard let id = arguments.id(1) else { return sqlite3_result_int(context, capture.connection.isMerging ? 1 : 0) }
                 if capture.connection.isEcho(.new(table: table, id: id)) { return sqlite3_result_int(context, 1) }
@@ -21,7 +21,7 @@ package enum Functions {
         try register("kith_before_move", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
                 guard let id = arguments.id(1) else { return }
-                try capture.beforeMove(try arguments.table(), id: id, row: try arguments.row(2))
+                try capture.beforeMove(try arguments.table(in: capture), id: id, row: try arguments.row(2))
             }
         }
         try register("kith_replace", capture, connection) { context, count, values in
@@ -32,14 +32,14 @@ package enum Functions {
         }
         try register("kith_is_echo", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                let row = MergedRow.shown(table: try arguments.table(), row: try arguments.row(1))
+                let row = MergedRow.shown(table: try arguments.table(in: capture), row: try arguments.row(1))
                 sqlite3_result_int(context, capture.connection.isEcho(row) ? 1 : 0)
             }
         }
         try register("kith_before_delete", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
                 guard let id = arguments.id(2) else { return }
-                try capture.beforeDelete(try arguments.table(), row: try arguments.row(1), id: id)
+                try capture.beforeDelete(try arguments.table(in: capture), row: try arguments.row(1), id: id)
             }
         }
         try register("kith_is_applying", capture, connection) { context, _, _ in
@@ -60,7 +60,7 @@ package enum Functions {
             Functions.guarded(context, count, values) { capture, arguments in
                 try capture.check(size: arguments.byteCount(from: 3))
                 try capture.insert(
-                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2, for: capture),
+                    try arguments.table(in: capture), row: try arguments.row(1), id: try arguments.id(2, for: capture),
                     values: arguments.columns(from: 3))
             }
         }
@@ -71,14 +71,14 @@ package enum Functions {
                     throw StoreError(.valueRejected, "The primary key of a tracked row is final. Insert a new row and delete this one.")
                 }
                 try capture.update(
-                    try arguments.table(), oldRow: try arguments.row(1), newRow: try arguments.row(2), id: id,
+                    try arguments.table(in: capture), oldRow: try arguments.row(1), newRow: try arguments.row(2), id: id,
                     changed: UInt64(bitPattern: try arguments.row(5)), values: arguments.columns(from: 6))
             }
         }
         try register("kith_delete", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
                 try capture.delete(
-                    try arguments.table(), row: try arguments.row(1), id: try arguments.id(2, for: capture),
+                    try arguments.table(in: capture), row: try arguments.row(1), id: try arguments.id(2, for: capture),
                     values: arguments.values(from: 3))
             }
         }
@@ -154,9 +154,11 @@ private struct Arguments {
     let count: Int
     let values: UnsafeMutablePointer<OpaquePointer?>?
 
-    func table() throws -> Int {
-        guard let number = Int(exactly: try row(0)), number >= 0 else { throw Self.wrong }
-        return number
+    /// The number of the table whose trigger calls.
+    func table(in capture: Capture) throws -> Int {
+        let given = TriggeredTable(rawValue: try row(0))
+        try capture.checkFile(of: given)
+        return given.number
     }
 
     func row(_ index: Int) throws -> Int64 {
@@ -166,7 +168,7 @@ private struct Arguments {
 
     func id(_ index: Int, for capture: Capture) throws -> RowID {
         if let id = id(index) { return id }
-        let tracked = capture.ledger.catalog.tracked(try table())
+        let tracked = capture.ledger.catalog.tracked(try table(in: capture))
         throw StoreError(.valueRejected, (tracked?.form ?? .blob).refusal(of: tracked?.sqlName ?? "a tracked table"))
     }
 

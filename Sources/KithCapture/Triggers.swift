@@ -10,9 +10,13 @@ package struct Triggers {
     package let table: CatalogTable
     package let tracked: CatalogTable.Tracked
 
-    package init(table: CatalogTable, tracked: CatalogTable.Tracked) {
+    private let number: Int64
+
+    /// - Parameter file: see ``TriggeredTable/file``.
+    package init(table: CatalogTable, tracked: CatalogTable.Tracked, file: Int64) {
         self.table = table
         self.tracked = tracked
+        number = TriggeredTable(number: table.number, file: file).rawValue
     }
 
     /// Name and text of each trigger.
@@ -44,7 +48,7 @@ package struct Triggers {
         return (
             "before_insert", "BEFORE INSERT",
             """
-              SELECT RAISE(IGNORE) WHERE kith_before_insert(\(table.number), \(id("new")), new.rowid);
+              SELECT RAISE(IGNORE) WHERE kith_before_insert(\(number), \(id("new")), new.rowid);
             \(missingID)  SELECT kith_replace(o.rowid) FROM \(name) o WHERE o.\(key) = new.\(key);
             """
         )
@@ -70,7 +74,7 @@ package struct Triggers {
         return (
             "before_update", "BEFORE UPDATE",
             ignoresEcho + """
-                  SELECT kith_before_move(\(table.number), \(id("new")), new.rowid) WHERE old.rowid <> new.rowid;
+                  SELECT kith_before_move(\(number), \(id("new")), new.rowid) WHERE old.rowid <> new.rowid;
 
                 """
         )
@@ -78,16 +82,16 @@ package struct Triggers {
 
     /// Ignores echoes. A function reads the columns that do not synchronise: no trigger names them, so `ALTER TABLE` drops them as before.
     private var beforeDelete: Trigger {
-        let keeps = "  SELECT kith_before_delete(\(table.number), old.rowid, \(id("old")));\n"
+        let keeps = "  SELECT kith_before_delete(\(number), old.rowid, \(id("old")));\n"
         return ("before_delete", "BEFORE DELETE", ignoresEcho + (tracked.localColumns.isEmpty ? "" : keeps))
     }
 
     /// While a delta is applied, the app's own triggers run, for instance to keep a search index. What they write to
     /// tracked tables was noted where the change was made, and arrives as data; done again here, it would count twice.
-    private var ignoresEcho: String { "  SELECT RAISE(IGNORE) WHERE kith_is_echo(\(table.number), old.rowid);\n" }
+    private var ignoresEcho: String { "  SELECT RAISE(IGNORE) WHERE kith_is_echo(\(number), old.rowid);\n" }
 
     private var insert: Trigger {
-        let arguments = ["\(table.number)", "new.rowid", id("new")] + columnNames.map { "new.\($0)" }
+        let arguments = ["\(number)", "new.rowid", id("new")] + columnNames.map { "new.\($0)" }
         return (
             "insert", "AFTER INSERT",
             references.insert + Self.call("kith_insert(\(arguments.joined(separator: ", ")))")
@@ -104,7 +108,7 @@ package struct Triggers {
             .flatMap { name, _ in ["old.\(name)", "new.\(name)"] }
         let registers = zip(columnNames, tracked.kinds).filter { $1 == .register }.map { name, _ in "old.\(name)" }
         let arguments =
-            ["\(table.number)", "old.rowid", "new.rowid", id("old"), id("new")]
+            ["\(number)", "old.rowid", "new.rowid", id("old"), id("new")]
             + [mask.isEmpty ? "0" : mask.joined(separator: " | ")] + pairs + registers
         return (
             "update", "AFTER UPDATE",
@@ -114,7 +118,7 @@ package struct Triggers {
 
     private var delete: Trigger {
         let values = columnNames.map { "old.\($0)" }
-        let arguments = ["\(table.number)", "old.rowid", id("old")] + values
+        let arguments = ["\(number)", "old.rowid", id("old")] + values
         return ("delete", "AFTER DELETE", references.delete + Self.call("kith_delete(\(arguments.joined(separator: ", ")))"))
     }
 

@@ -369,4 +369,19 @@ struct FolderOddityTests {
         #expect(now.body == "plain" && now.color == .red && Array(now.tags) == ["a"])
         #expect(try machine.contents() == machine.noteContents())
     }
+
+    @Test("a NUL of another device keeps nothing behind it out of the file")
+    func nul() throws {
+        let note = try notes.add(title: "Log", body: "one")
+        try machine.sync()
+        try notes.store.database.write { try $0.execute(sql: "UPDATE note SET body = 'one' || char(0) || 'two'") }
+        try machine.sync()
+        #expect(try machine.read("Log.md").contains("one\u{FFFD}two"))
+        machine.clock.advance(1_000)
+        #expect(try machine.sync().isQuiet)
+        try machine.save(machine.read("Log.md") + " three", as: "Log.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try notes.note(note.id)?.body == "one\u{FFFD}two three")
+    }
 }

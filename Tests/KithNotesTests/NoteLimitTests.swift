@@ -42,6 +42,26 @@ struct NoteLimitTests {
         #expect(try store.list() == [note])
     }
 
+    @Test func `what stands behind a NUL of another device is shown, found, and stays when the note is changed`() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "Log", body: "one")
+        try store.store.database.write {
+            try $0.execute(sql: "UPDATE note SET title = 'Lo' || char(0) || 'gs', body = 'one' || char(0) || 'two'")
+        }
+        let all: [Note?] = [try store.note(note.id), try store.list().first, try store.find(note.shortID)]
+        for shown in all {
+            #expect(shown?.title == "Lo\u{FFFD}gs" && shown?.body == "one\u{FFFD}two")
+        }
+        var walked: [String] = []
+        try store.forEachNote { walked.append($0.note.body) }
+        #expect(walked == ["one\u{FFFD}two"])
+        #expect(try store.search(SearchText("two"), offset: 0, count: 9).entries.map(\.note.title) == ["Lo\u{FFFD}gs"])
+        try store.edit(note.id) { $0.body += " three" }
+        #expect(try store.note(note.id)?.body == "one\u{FFFD}two three")
+        try store.delete([note.id])
+        #expect(try store.trash().first?.note.body == "one\u{FFFD}two three")
+    }
+
     @Test func `what machines have made too long together can be changed, and does not grow`() throws {
         let store = try NotesStore.inMemory()
         let note = try store.add(title: "Log")

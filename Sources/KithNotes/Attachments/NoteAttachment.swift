@@ -37,14 +37,17 @@ extension NoteAttachment {
         }
     }
 
+    /// For insertions.
     static let columns = "id, note, name, size, file"
+    /// What an attachment is read from.
+    static let selection = "id, note, \(Note.wholeText("name")) AS name, size, file"
 
     /// Reads a row, whatever it holds: another device may have written any value into any column.
     init?(row: Row, in store: SyncedDatabase) {
         guard let id = UUID.fromDatabaseValue(row["id"]), let note = UUID.fromDatabaseValue(row["note"]) else { return nil }
         self.id = id
         self.note = note
-        name = String.fromDatabaseValue(row["name"]) ?? ""
+        name = Note.shownText(row["name"])
         content = String.fromDatabaseValue(row["file"]).flatMap { AttachmentID($0) }
         state = content.map(store.attachmentState) ?? .onItsWay(receivedBytes: 0, sizeBytes: nil)
         sizeBytes = state.sizeBytes ?? max(0, Int64.fromDatabaseValue(row["size"]) ?? 0)

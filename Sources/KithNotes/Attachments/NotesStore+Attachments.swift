@@ -69,7 +69,7 @@ extension NotesStore {
     public func attachments(of note: UUID) throws(NotesError) -> [NoteAttachment] {
         try NotesError.mapping {
             try database.read { db in
-                let sql = "SELECT \(NoteAttachment.columns) FROM attachment WHERE note = ? ORDER BY name, id"
+                let sql = "SELECT \(NoteAttachment.selection) FROM attachment WHERE note = ? ORDER BY name, id"
                 return try Row.fetchAll(db, sql: sql, arguments: [Data(note.bytes)]).compactMap { NoteAttachment(row: $0, in: store) }
             }
         }
@@ -108,7 +108,7 @@ extension NotesStore {
     public func attachments(withContent id: AttachmentID) throws(NotesError) -> [NoteAttachment] {
         try NotesError.mapping {
             try database.read { db in
-                let sql = "SELECT \(NoteAttachment.columns) FROM attachment WHERE file = ? ORDER BY name, id"
+                let sql = "SELECT \(NoteAttachment.selection) FROM attachment WHERE file = ? ORDER BY name, id"
                 return try Row.fetchAll(db, sql: sql, arguments: [id.description]).compactMap { NoteAttachment(row: $0, in: store) }
             }
         }

@@ -170,10 +170,10 @@ extension NotesStore {
         let counted = "SELECT 1 \(text.filters.isEmpty ? "FROM note_search" : notes) \(sql) LIMIT \(resultsMax)"
         let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(counted))", arguments: StatementArguments(arguments)) ?? 0
         let order = total > rankedMax ? "note_search.rowid DESC" : "bm25(note_search, 10, 1, 5), note.updated DESC"
-        let columns = Note.columnNames.map { $0 == "body" ? "substr(note.body, 1, \(excerptScalars))" : "note." + $0 }
+        let columns = Note.selection(body: "substr(note.body, 1, \(excerptScalars))")
         let snippet = "snippet(note_search, 1, '\(marks.0)', '\(marks.1)', '…', 16)"
         let rows = try Row.fetchAll(
-            db, sql: "SELECT \(columns.joined(separator: ", ")), \(snippet) \(notes) \(sql) ORDER BY \(order) LIMIT ? OFFSET ?",
+            db, sql: "SELECT \(columns), \(snippet) \(notes) \(sql) ORDER BY \(order) LIMIT ? OFFSET ?",
             arguments: StatementArguments(arguments + [max(0, count), offset]))
         let entries = rows.compactMap { row in
             Note(row: row).map { NotePage.Entry(note: $0, snippet: Snippet(row[Note.columnNames.count], marks)) }

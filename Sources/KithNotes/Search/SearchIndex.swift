@@ -80,9 +80,10 @@ enum SearchIndex {
     /// - Parameter listed: words of which it is known that they are in the list of words.
     static func bringIn(_ ids: some Sequence<Data>, listed: inout Set<String>, _ db: Database) throws {
         var (gone, there) = (Set<String>(), Set<String>())
+        let new = ["title", "body", "tags"].map { Note.wholeText("note.\($0)") }.joined(separator: ", ")
         let find = try db.cachedStatement(
             sql: """
-                SELECT key.key, old.title, old.body, old.tags, note.title, note.body, note.tags, note.id FROM (SELECT ?1 AS id)
+                SELECT key.key, old.title, old.body, old.tags, \(new), note.id FROM (SELECT ?1 AS id)
                 LEFT JOIN note_search_key AS key USING (id) LEFT JOIN note_search AS old ON old.rowid = key.key LEFT JOIN note USING (id)
                 """)
         let forget = try db.cachedStatement(sql: "DELETE FROM note_search WHERE rowid = ?")
@@ -93,7 +94,8 @@ enum SearchIndex {
             guard let row = try Row.fetchOne(find, arguments: [id]) else { continue }
             var key: DatabaseValue = row[0]
             let isThere = !row.hasNull(atIndex: 7)
-            let (old, new) = ((1...3).map { row[$0] as DatabaseValue }, (4...6).map { row[$0] as DatabaseValue })
+            let old = (1...3).map { row[$0] as DatabaseValue }
+            let new = (4...6).map { row.hasNull(atIndex: $0) ? .null : Note.shownText(row[$0]).databaseValue }
             if !key.isNull {
                 if isThere, old == new { continue }
                 for text in old { IndexWord.insert(of: text, into: &gone) }

@@ -38,9 +38,9 @@ extension NotesStore {
                 let bound = query.text?.isEmpty ?? true ? "" : "LIMIT \(Self.resultsMax)"
                 let count = "SELECT count(*) FROM (SELECT 1 FROM note \(condition) \(bound))"
                 let total = try Int.fetchOne(db, sql: count, arguments: StatementArguments(arguments)) ?? 0
-                let columns = Note.columnNames.map { $0 == "body" ? "substr(body, 1, \(Self.excerptScalars))" : $0 }
+                let columns = Note.selection(body: "substr(note.body, 1, \(Self.excerptScalars))")
                 let sql = """
-                    SELECT \(columns.joined(separator: ", ")) FROM note \(condition)
+                    SELECT \(columns) FROM note \(condition)
                     ORDER BY pinned DESC, \(query.order.sql) LIMIT ? OFFSET ?
                     """
                 let all = arguments + [max(0, rows), max(0, offset)]

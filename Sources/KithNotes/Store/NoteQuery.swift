@@ -61,7 +61,7 @@ public struct NoteQuery: Hashable, Sendable {
     func fetch(_ db: Database, besides kept: [RowID] = []) throws -> [Note] {
         let (condition, arguments) = condition(besides: kept)
         let (hits, match) = order == .relevance ? hits : ("", [])
-        let columns = Note.columnNames.map { $0 == "body" && !readsBodies ? "''" : "note." + $0 }.joined(separator: ", ")
+        let columns = readsBodies ? Note.selection : Note.selectionWithoutBody
         let rank = order == .hand ? "note.pinned DESC, " : match.isEmpty ? "" : "hit.rank, "
         let sql = "SELECT \(columns) FROM note \(hits) \(condition) ORDER BY \(rank)\(order.sql) LIMIT ?"
         let all = match + arguments + [limit.map { max(0, $0) } ?? -1]

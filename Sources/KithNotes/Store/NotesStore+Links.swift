@@ -38,7 +38,7 @@ extension NotesStore {
         return try NotesError.mapping {
             try database.read { db in
                 let sql = """
-                    SELECT \(Note.columnsWithoutBody) FROM note WHERE id IN (\(SearchIndex.idsSQL)) AND id <> ?
+                    SELECT \(Note.selectionWithoutBody) FROM note WHERE id IN (\(SearchIndex.idsSQL)) AND id <> ?
                     AND (instr(body, '[[' || ? || ']]') > 0 OR instr(body, '[[' || ? || '|') > 0)
                     ORDER BY title, id LIMIT \(Self.linksMax)
                     """
@@ -92,7 +92,7 @@ extension NotesStore {
     public func attachment(_ id: UUID) throws(NotesError) -> NoteAttachment? {
         try NotesError.mapping {
             try database.read { db in
-                let sql = "SELECT \(NoteAttachment.columns) FROM attachment WHERE id = ?"
+                let sql = "SELECT \(NoteAttachment.selection) FROM attachment WHERE id = ?"
                 return try Row.fetchOne(db, sql: sql, arguments: [Data(id.bytes)]).flatMap { NoteAttachment(row: $0, in: store) }
             }
         }

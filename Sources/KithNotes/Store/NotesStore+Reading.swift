@@ -72,7 +72,9 @@ extension NotesStore {
         if folded.isEmpty { return [] }
         return try NotesError.mapping {
             try database.read { db in
-                let sql = "SELECT \(Note.columns) FROM note WHERE \(TextFolding.sqlName)(title) = ? ORDER BY updated DESC, id DESC LIMIT ?"
+                let sql = """
+                    SELECT \(Note.selection) FROM note WHERE \(TextFolding.sqlName)(title) = ? ORDER BY updated DESC, id DESC LIMIT ?
+                    """
                 return try Row.fetchAll(db, sql: sql, arguments: [folded, Self.candidatesMax]).compactMap(Note.init(row:))
             }
         }
@@ -118,7 +120,7 @@ extension NotesStore {
 
     /// The same within a transaction.
     package static func fetch(_ id: UUID, _ db: Database) throws -> Note? {
-        let select = try db.cachedStatement(sql: "SELECT \(Note.columns) FROM note WHERE id = ?")
+        let select = try db.cachedStatement(sql: "SELECT \(Note.selection) FROM note WHERE id = ?")
         return try Row.fetchOne(select, arguments: [Data(id.bytes)]).flatMap(Note.init(row:))
     }
 
@@ -129,7 +131,7 @@ extension NotesStore {
         return try Row.fetchAll(
             db,
             sql: """
-                SELECT \(Note.columns) FROM note
+                SELECT \(Note.selection) FROM note
                 WHERE title = :title OR :isPart AND (substr(hex(id), 1, :length) = :digits OR substr(hex(id), -:length) = :digits)
                 ORDER BY updated DESC, id DESC LIMIT :limit
                 """,
@@ -141,7 +143,7 @@ extension NotesStore {
     }
 
     private static func fetch(hexadecimal digits: String, _ db: Database) throws -> Note? {
-        try Row.fetchOne(db, sql: "SELECT \(Note.columns) FROM note WHERE hex(id) = ?", arguments: [digits]).flatMap(Note.init(row:))
+        try Row.fetchOne(db, sql: "SELECT \(Note.selection) FROM note WHERE hex(id) = ?", arguments: [digits]).flatMap(Note.init(row:))
     }
 }
 

@@ -39,7 +39,7 @@ extension NotesStore {
                     do { try body(note) } catch { throw EndedWalk(error: error) }
                 }
                 let attachments = try allAttachments(db)
-                let notes = try Row.fetchCursor(db, sql: "SELECT \(Note.columns) FROM note ORDER BY id")
+                let notes = try Row.fetchCursor(db, sql: "SELECT \(Note.selection) FROM note ORDER BY id")
                 while let row = try notes.next() {
                     guard let note = Note(row: row) else { continue }
                     try visit(WholeNote(note, attachments: attachments[note.id] ?? []))
@@ -60,7 +60,7 @@ extension NotesStore {
 
     private func allAttachments(_ db: Database) throws -> [UUID: [WholeNote.Attachment]] {
         var attachments: [UUID: [WholeNote.Attachment]] = [:]
-        let files = try Row.fetchCursor(db, sql: "SELECT \(NoteAttachment.columns) FROM attachment ORDER BY name, id")
+        let files = try Row.fetchCursor(db, sql: "SELECT \(NoteAttachment.selection) FROM attachment ORDER BY name, id")
         while let row = try files.next() {
             guard let found = attachment(row[0], row[1], row[2], row[3], row[4]) else { continue }
             attachments[found.note, default: []].append(found.attachment)
@@ -91,7 +91,7 @@ extension NotesStore {
             let content = String.fromDatabaseValue(file).flatMap({ AttachmentID($0) })
         else { return nil }
         let size = store.attachmentState(content).sizeBytes ?? max(0, Int64.fromDatabaseValue(size) ?? 0)
-        return (note, WholeNote.Attachment(id: id, name: String.fromDatabaseValue(name) ?? "", sizeBytes: size, content: content))
+        return (note, WholeNote.Attachment(id: id, name: Note.shownText(name), sizeBytes: size, content: content))
     }
 
     /// What would become of notes of which each may be there twice.
@@ -104,7 +104,7 @@ extension NotesStore {
     }
 
     private static func outcome(of whole: WholeNote, _ trashed: Set<UUID>, _ db: Database) throws -> InsertOutcome {
-        let select = try db.cachedStatement(sql: "SELECT \(Note.columns) FROM note WHERE id = ?")
+        let select = try db.cachedStatement(sql: "SELECT \(Note.selection) FROM note WHERE id = ?")
         if let current = try Row.fetchOne(select, arguments: [Data(whole.id.bytes)]).flatMap(Note.init(row:)) {
             return current.fieldsThatDiffer(from: whole.note).isEmpty ? .present : .different
         }

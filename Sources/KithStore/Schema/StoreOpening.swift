@@ -119,7 +119,7 @@ struct StoreOpening {
 
         let clock = CommitClock(connection, signal, reading: options.clock)
         let entry = TransactionEntry(ledger, declarations, clock)
-        let capture = Capture(ledger, clock, entry) { row, table, id, now in
+        let capture = Capture(ledger, clock, entry, file: try TriggeredTable.file(records)) { row, table, id, now in
             try Trash(ledger: ledger).collect(row, table: table, id: id, nowMilliseconds: now)
         }
         try Functions.install(capture, on: connection.handle)
@@ -226,7 +226,7 @@ struct StoreOpening {
         _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger, _ clock: CommitClock,
         _ capture: Capture
     ) throws -> (shown: Set<Int64>, adopts: Bool) {
-        let wanted = Triggers(table: table, tracked: tracked).all
+        let wanted = Triggers(table: table, tracked: tracked, file: capture.file).all
         let select = try connection.statement(
             """
             SELECT name, sql, name GLOB 'kith_[0-9]*_*' FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE
