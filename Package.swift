@@ -136,7 +136,7 @@ let package = Package(
                 "KithDiscovery", grdb,
                 logging, metrics, tracing,
             ]),
-        module("KithNotes", ["KithCausality", "KithSync", "KithLock", "Kith", grdb]),
+        module("KithNotes", ["KithCausality", "KithSync", "KithLock", "Kith", crypto, grdb]),
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(
             name: "CFileFormats", dependencies: ["CXML2"],

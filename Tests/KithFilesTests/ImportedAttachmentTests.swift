@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import KithNotes
+import KithStore
 import Testing
 
 @testable import KithFiles
@@ -58,5 +60,47 @@ struct ImportedAttachmentTests {
         let file = try exported("a.jsonl") { $0.contains("\"piece\"") ? nil : $0 }
         let report = try NoteImport.run(file, into: elsewhere)
         #expect(report.added == 1 && report.remarks.isEmpty, "\(report)")
+    }
+
+    @Test("of a note that is exported and imported elsewhere each is there once when the machines meet")
+    func metAfterwards() throws {
+        try notes.attach(URL(filePath: folder.path("one")), to: notes.list()[0].id)
+        _ = try MarkdownExport.write(notes, to: folder.path("out"))
+        let elsewhere = try folder.notes("elsewhere")
+        #expect(try NoteImport.run(folder.path("out"), into: elsewhere).attachments == 3)
+        _ = try elsewhere.store.apply(notes.store.delta(since: elsewhere.store.vector()))
+        let names = try elsewhere.everything().flatMap(\.attachments).map(\.name).sorted()
+        // That which was attached a second time has no name of its own.
+        #expect(names.filter { $0 == "two" } == ["two"] && names.filter { $0.hasPrefix("one") }.count <= 3, "\(names)")
+    }
+
+    @Test("names and tags that another device has made wrongly are made to fit, and cost no note", arguments: [true, false])
+    func odd(isJSON: Bool) throws {
+        try notes.store.database.write { db in
+            try db.execute(
+                sql: "UPDATE attachment SET name = 'a' || char(1) || char(10) || '.jpg' WHERE name = 'one'; UPDATE note SET tags = ?",
+                arguments: [#"["a b","fine","\u0007","c,d"]"#])
+        }
+        let file = folder.path(isJSON ? "out.jsonl" : "out")
+        if isJSON { _ = try JSONLinesExport.write(notes, to: file) } else { _ = try MarkdownExport.write(notes, to: file) }
+        let elsewhere = try folder.notes("elsewhere")
+        let report = try NoteImport.run(file, into: elsewhere)
+        #expect(report.added == 1 && report.leftOut == 0 && !report.remarks.isEmpty, "\(report)")
+        let note = try #require(try elsewhere.everything().first)
+        #expect(note.attachments.count == 2 && note.attachments.contains { $0.name == "two" }, "\(note.attachments)")
+        #expect(note.note.tags.contains("fine") && note.note.tags.contains("a-b") && note.note.tags.contains("c-d"))
+    }
+
+    @Test("an id of another program in the front matter keeps no link and no tag from being taken")
+    func otherID() throws {
+        let id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+        try folder.write("vault/.obsidian/app.json", "{}")
+        try folder.write("vault/pictures/p.png", "picture")
+        try folder.write("vault/A.md", "---\nid: \(id)\ntags: [two words]\n---\nSee ![[p.png]] and #inline.")
+        let report = try NoteImport.run(folder.path("vault"), into: notes)
+        #expect(report.added == 1 && report.attachments == 1, "\(report)")
+        let note = try #require(try UUID(uuidString: id).flatMap { try notes.note($0) })
+        #expect(Set(note.tags) == ["two-words", "inline"])
+        #expect(try NoteImport.run(folder.path("vault"), into: notes).present == 1)
     }
 }

@@ -77,6 +77,12 @@ extension ForeignNote {
             fitting = Array(fitting.prefix(tagsMax))
         }
         tags = fitting
+        for index in attachments.indices {
+            let name = Self.attachmentName(attachments[index].name)
+            if name.utf8.elementsEqual(attachments[index].name.utf8) { continue }
+            changes.append("The name of its attachment \u{201C}\(name.prefix(80))\u{201D} was made to fit.")
+            attachments[index].name = name
+        }
         return changes
     }
 
@@ -95,9 +101,29 @@ extension ForeignNote {
         return line
     }
 
+    /// `name` as one that an attachment may have.
+    private static func attachmentName(_ name: String) -> String {
+        if (try? NoteLimits.checkAttachmentName(name)) != nil { return name }
+        let plain = line(name)
+        if plain.isEmpty { return "attachment" }
+        // The ending says what it is.
+        let (stem, ending) = FileName.parts(plain)
+        let last = ending.map { "." + $0 } ?? ""
+        guard last.utf8.count < NoteLimits.attachmentNameBytesMax else { return shortened(plain, to: NoteLimits.attachmentNameBytesMax) }
+        return shortened(stem, to: NoteLimits.attachmentNameBytesMax - last.utf8.count) + last
+    }
+
+    private static func shortened(_ text: String, to bytes: Int) -> String {
+        var text = text
+        while text.utf8.count > bytes { text.unicodeScalars.removeLast() }
+        return text
+    }
+
     /// A tag of another program as one of ours: `#Travel plans` is `Travel-plans`.
+    ///
+    /// - Parameter isOurs: whether it stays as it is, if it is a tag at all: another device may have written anything.
     static func tag(_ text: String, isOurs: Bool) -> String? {
-        if isOurs { return text }
+        if isOurs, (try? NoteLimits.checkTag(text)) != nil { return text }
         let tag = word(text)
         return tag.isEmpty || tag.utf8.count > NoteLimits.tagBytesMax ? nil : tag
     }

@@ -92,15 +92,19 @@ struct MarkdownFolder {
         note.isTrashed = parsed.deletedMilliseconds != nil || file.path.hasPrefix(Self.trashFolder + "/")
         try takeAttachments(of: parsed, &note, importer)
         // Our own links and tags are as they should be.
-        if parsed.id != nil {
+        if parsed.id.map(Self.isOurs) == true || !parsed.attachments.isEmpty {
             note.body = AttachmentLinks(parsed.attachments).inNote(parsed.body)
         } else {
+            note.hasForeignTags = true
             if isVault { note.tags += InlineTags.tags(in: parsed.body) }
             takeLinks(&note)
             note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         }
         return note
     }
+
+    /// Whether Kith makes ids like this one, of version 7 or 8 (RFC 9562). Other programs know an entry `id`, too.
+    private static func isOurs(_ id: UUID) -> Bool { [7, 8].contains(id.uuid.6 >> 4) }
 
     private mutating func htmlNote(_ file: FolderWalk.File, _ importer: NoteImport) throws -> ForeignNote {
         var note = try HTMLNote.note(root, file.path)

@@ -118,11 +118,7 @@ package final class NoteImport {
                         "The bytes of its attachment \u{201C}\(attachment.name.prefix(80))\u{201D} are not in the file. A machine that has them brings them."
                     report.remark(foreign.origin, words, isLeftOut: false)
                 }
-                let id =
-                    attachment.id
-                    ?? UUID.derived(
-                        from: ["kith attachment 1", whole.id.uuidString, attachment.name, content.description],
-                        milliseconds: whole.note.createdMilliseconds)
+                let id = attachment.id ?? NoteAttachment.id(of: content, attachment.name, in: whole.note)
                 whole.attachments.append(WholeNote.Attachment(id: id, name: attachment.name, sizeBytes: size, content: content))
             } catch let error as StoreError where ![.diskFull, .readOnly, .busy].contains(error.code) {
                 report.remark(

@@ -37,6 +37,13 @@ extension NoteAttachment {
         }
     }
 
+    /// The id that a file gets when it is attached, the same on every machine: so a note that is exported and imported elsewhere has each
+    /// attachment once when the machines meet.
+    package static func id(of content: AttachmentID, _ name: String, in note: Note) -> UUID {
+        UUID.derived(
+            from: ["kith attachment 1", note.id.uuidString, name, content.description], milliseconds: note.createdMilliseconds)
+    }
+
     /// For insertions.
     static let columns = "id, note, name, size, file"
     /// What an attachment is read from.

@@ -28,17 +28,21 @@ extension NotesStore {
             if old == nil { _ = try database.read { try Self.checkRoom(for: note, $0) } }
             let content = try store.attach(contentsOf: file)
             let now = options.nowMilliseconds()
-            let id = options.makeID(now)
-            try database.write { db in
+            let id = try database.write { db in
                 if let old { try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(old.id.bytes)]) }
                 let note = try Self.checkRoom(for: note, db)
                 if isStep { try step("Attach \u{201C}\(name.prefix(80))\u{201D} to", [note.title], db) }
+                let usual = NoteAttachment.id(of: content, name, in: note)
+                let isTaken = try Bool.fetchOne(
+                    db, sql: "SELECT EXISTS (SELECT 1 FROM attachment WHERE id = ?)", arguments: [Data(usual.bytes)])
+                let id = isTaken == true ? options.makeID(now) : usual
                 try db.execute(
                     sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
                     arguments: [
                         Data(id.bytes), Data(note.id.bytes), name, store.attachmentState(content).sizeBytes, content.description,
                     ])
                 try db.execute(sql: "UPDATE note SET updated = max(?, updated + 1) WHERE id = ?", arguments: [now, Data(note.id.bytes)])
+                return id
             }
             guard let attachment = try attachments(of: note).first(where: { $0.id == id }) else {
                 throw NotesError(.notFound, "The attachment was removed as soon as it was made.")

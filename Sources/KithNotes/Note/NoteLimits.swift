@@ -19,7 +19,7 @@ public enum NoteLimits {
     /// Bytes of an attachment's name, as UTF-8: what file systems allow.
     public static let attachmentNameBytesMax = 255
 
-    static func checkAttachmentName(_ name: String) throws(NotesError) {
+    package static func checkAttachmentName(_ name: String) throws(NotesError) {
         if name.isEmpty || name.utf8.count > attachmentNameBytesMax {
             throw reject(
                 "The name of an attachment has 1 to \(attachmentNameBytesMax) bytes; this one has \(name.utf8.count). Give another.")
@@ -76,7 +76,7 @@ public enum NoteLimits {
         }
     }
 
-    private static func checkTag(_ tag: String) throws(NotesError) {
+    package static func checkTag(_ tag: String) throws(NotesError) {
         if tag.utf8.count > tagBytesMax {
             throw reject("A tag has \(tag.utf8.count) bytes; at most \(tagBytesMax) are allowed. Use a shorter one.")
         }

@@ -111,7 +111,6 @@ extension NotesStore {
         if trashed.contains(whole.id) { return whole.isTrashed ? .present : .deleted }
         do {
             try NoteLimits.check(whole.note, isMerged: true)
-            try NoteLimits.checkAttachmentCount(whole.attachments.count)
             for attachment in whole.attachments { try NoteLimits.checkAttachmentName(attachment.name) }
         } catch {
             return .rejected(error.message)

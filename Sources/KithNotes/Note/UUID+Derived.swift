@@ -4,7 +4,7 @@ import Foundation
 extension UUID {
     /// An id that follows from these texts, the same on every machine: a UUID of version 8 (RFC 9562), the time in front, as with the ids
     /// of notes, then bits of a hash.
-    static func derived(from parts: [String], milliseconds: Int64?) -> UUID {
+    package static func derived(from parts: [String], milliseconds: Int64?) -> UUID {
         var hash = SHA256()
         for part in parts {
             hash.update(data: Array(part.utf8))
