@@ -83,6 +83,7 @@ extension StatusReport.Folder {
         var parts: [String] = []
         if left > 0 { parts.append("\(Count.text(left, "file")) \(left == 1 ? "is" : "are") left as \(left == 1 ? "it is" : "they are")") }
         if held > 0 { parts.append("\(Count.text(held, "file")) \(held == 1 ? "is" : "are") gone, and the notes kept") }
+        if behind > 0 { parts.append("\(Count.text(behind, "note")) \(behind == 1 ? "is" : "are") not in the files yet as \(behind == 1 ? "it is" : "they are") now") }
         return parts.isEmpty ? nil : "Of the folder \(path), \(parts.joined(separator: ", and "))."
     }
 }

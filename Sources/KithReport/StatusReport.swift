@@ -61,9 +61,11 @@ package struct StatusReport: Encodable, Sendable {
         /// Files that are left as they are, and files that are gone, of which the notes are kept.
         package let left: Int
         package let held: Int
+        /// Notes that are not in their files as they are now.
+        package let behind: Int
 
         init(_ folder: NotesFolder, _ state: NotesFolder.State) {
-            (path, isHere, left, held) = (folder.path, folder.isHere, state.left.count, state.held)
+            (path, isHere, left, held, behind) = (folder.path, folder.isHere, state.left.count, state.held, state.behind)
         }
     }
 

@@ -6,6 +6,10 @@ import Testing
 
 @testable import KithFiles
 
+#if os(Linux)
+import Glibc
+#endif
+
 @Suite("What is saved while the keeper of folders runs does not arrive", .timeLimit(.minutes(2)))
 struct FolderKeeperTests {
     private let place: TemporaryFolder
@@ -54,6 +58,45 @@ struct FolderKeeperTests {
         running.cancel()
         await running.value
     }
+
+    #if os(Linux)
+    /// Needs root, to mount.
+    private static let mayMount = geteuid() == 0
+
+    private func mount(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/mount")
+        process.arguments = arguments
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments)")
+    }
+
+    @Test("a note that changed while the folder could not be written is in its file some time after it can be", .enabled(if: mayMount))
+    func readOnly() async throws {
+        let disk = place.path("disk")
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try mount("-t", "tmpfs", "none", disk)
+        defer { umount2(disk, Int32(MNT_DETACH)) }
+        let mounted = try NotesFolder.add(disk, to: notes)
+        let note = try notes.add(title: "Note", body: "one")
+        var options = NotesFolder.Options()
+        options.leftMilliseconds = 100
+        let keeper = FolderKeeper(notes, options) { _ in }
+        let running = Task { await keeper.run() }
+        func text() -> String? { try? String(contentsOf: URL(filePath: "\(disk)/Note.md"), encoding: .utf8) }
+        try await wait { text()?.hasSuffix("one") == true }
+        try mount("-o", "remount,ro", disk)
+        try notes.edit(note.id) { $0.body = "two" }
+        try await wait { try mounted.state(in: notes).left.count == 1 }
+        #expect(try mounted.state(in: notes).behind == 1 && text()?.hasSuffix("one") == true)
+        try mount("-o", "remount,rw", disk)
+        try await wait { text()?.hasSuffix("two") == true }
+        try await wait { try mounted.state(in: notes).behind == 0 && mounted.state(in: notes).left.isEmpty }
+        running.cancel()
+        await running.value
+    }
+    #endif
 
     #if os(Linux)
     @Test("a file of which the name is not UTF-8 is named as soon as it is there")

@@ -73,6 +73,10 @@ struct FolderList: ParsableCommand {
             try Console.output.writeLine(PlainText.line("\(folder.path)\(tag)  \(files)"))
             for left in folder.left { try Console.output.writeLine(PlainText.line("  \(left.path): \(left.words)")) }
             if folder.held > 0 { try Console.output.writeLine("  " + FolderLines.held(folder.held, of: folder.path)) }
+            if folder.behind > 0 {
+                let notes = folder.behind == 1 ? "1 note is" : "\(folder.behind) notes are"
+                try Console.output.writeLine("  \(notes) not in the files yet as now. To write them: kith folder sync")
+            }
         }
     }
 }
@@ -195,11 +199,12 @@ private struct FolderRecordLine: Encodable {
     let isHere: Bool
     let files: Int
     let held: Int
+    let behind: Int
     let left: [LeftLine]
 
     init(_ folder: NotesFolder, _ state: NotesFolder.State) {
         (path, tag, foldersAsTags, isHere) = (folder.path, folder.tag, folder.tagsFolders, folder.isHere)
-        (files, held, left) = (state.files, state.held, state.left.map(LeftLine.init))
+        (files, held, behind, left) = (state.files, state.held, state.behind, state.left.map(LeftLine.init))
     }
 }
 

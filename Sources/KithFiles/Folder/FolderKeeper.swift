@@ -63,6 +63,9 @@ package final class FolderKeeper: Sendable {
         var said = ""
         /// Notes with attachments of which the bytes are to come.
         var awaited: Set<UUID> = []
+        /// Notes whose files are left, and when they are looked at again.
+        var left: Set<UUID> = []
+        var leftDue: Int64 = 0
         /// Whether it is looked for anew.
         var isGone = false
     }
@@ -85,7 +88,12 @@ package final class FolderKeeper: Sendable {
     private func refresh(_ kept: inout [Kept]) {
         guard let folders = try? NotesFolder.all(of: notes) else { return }
         kept.removeAll { $0.isGone || !folders.contains($0.folder) }
-        for index in kept.indices { kept[index].agenda.add(notes: kept[index].awaited) }
+        let now = options.nowMilliseconds()
+        for index in kept.indices {
+            kept[index].agenda.add(notes: kept[index].awaited)
+            let isDue = now >= kept[index].leftDue || kept[index].leftDue - now > options.leftMilliseconds
+            if isDue { kept[index].agenda.add(notes: kept[index].left) }
+        }
         for folder in folders where !kept.contains(where: { $0.folder == folder }) && folder.isHere {
             kept.append(Kept(folder: folder, events: events(of: folder)))
         }
@@ -116,9 +124,12 @@ package final class FolderKeeper: Sendable {
             let report = try kept.folder.pass(notes, options, scope, kept.events.readers)
             kept.agenda.done(report)
             switch scope {
-            case .everything: kept.awaited = report.awaited
-            case .some(_, let notes): kept.awaited = kept.awaited.subtracting(notes).union(report.awaited)
+            case .everything: (kept.awaited, kept.left) = (report.awaited, report.notesLeft)
+            case .some(_, let notes):
+                kept.awaited = kept.awaited.subtracting(notes).union(report.awaited)
+                kept.left = kept.left.subtracting(notes).union(report.notesLeft)
             }
+            kept.leftDue = options.nowMilliseconds() + options.leftMilliseconds
             if report.busy > 0 { kept.due = options.nowMilliseconds() + options.quietMilliseconds }
             tell(report.sentence.map { "\(kept.folder.path): \($0)" } ?? "", &kept)
         } catch {

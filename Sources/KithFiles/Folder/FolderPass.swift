@@ -122,6 +122,7 @@ struct FolderPass {
         report.left.append(FolderReport.LeftFile(path: path, words: words))
         guard let note else { return }
         left.insert(note)
+        report.notesLeft.insert(note)
         // Else it would be tried again and again, without a pause.
         report.notesAgain.remove(note)
     }

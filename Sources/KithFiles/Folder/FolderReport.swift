@@ -32,6 +32,8 @@ package struct FolderReport: Hashable, Sendable {
 
     /// Notes with attachments of which the bytes are not here yet, or with files that programs have open for long.
     var awaited: Set<UUID> = []
+    /// Notes whose files are left.
+    var notesLeft: Set<UUID> = []
 
     /// Takes over what was done after all this.
     mutating func add(_ later: FolderReport) {
@@ -40,7 +42,7 @@ package struct FolderReport: Hashable, Sendable {
         deleted += later.deleted
         written += later.written
         removed += later.removed
-        (left, held, awaited) = (later.left, later.held, later.awaited)
+        (left, held, awaited, notesLeft) = (later.left, later.held, later.awaited, later.notesLeft)
         (pathsAgain, notesAgain) = (later.pathsAgain, later.notesAgain)
     }
 

@@ -193,7 +193,7 @@ extension FolderTables {
     /// The notes that may say something else than their files, or have none; and those with files that are gone, or are not in the folder
     /// any more.
     func unequal(tag: String?, _ db: Database) throws -> [UUID] {
-        let isInFolder = tag == nil ? "TRUE" : "(json_valid(n.tags) AND EXISTS (SELECT 1 FROM json_each(n.tags) WHERE value = :tag))"
+        let isInFolder = Self.isInFolder(tag)
         let sql = """
             SELECT n.id FROM note n LEFT JOIN local_folder_file f ON f.folder = :folder AND f.note = n.id
             WHERE \(isInFolder) AND (f.note IS NULL OR NOT f.hasID OR f.title IS NOT n.title OR f.color IS NOT n.color
@@ -205,6 +205,22 @@ extension FolderTables {
             """
         let arguments: StatementArguments = tag.map { ["folder": folder, "tag": $0] } ?? ["folder": folder]
         return try Row.fetchAll(db, sql: sql, arguments: arguments).compactMap { UUID.fromDatabaseValue($0[0]) }
+    }
+
+    /// How many notes say something else than their files, or have none. Notes with attachments count if they have no file, since what
+    /// their files say follows from more than the note.
+    func behind(tag: String?, _ db: Database) throws -> Int {
+        let sql = """
+            SELECT count(*) FROM note n LEFT JOIN local_folder_file f ON f.folder = :folder AND f.note = n.id
+            WHERE \(Self.isInFolder(tag)) AND (f.note IS NULL OR f.title IS NOT n.title OR f.color IS NOT n.color OR f.tags IS NOT n.tags
+                OR f.links = '' AND f.body IS NOT n.body AND n.id NOT IN (SELECT note FROM attachment))
+                AND instr(CAST(n.title || n.body AS BLOB), x'00') = 0
+            """
+        return try Int.fetchOne(db, sql: sql, arguments: tag.map { ["folder": folder, "tag": $0] } ?? ["folder": folder]) ?? 0
+    }
+
+    private static func isInFolder(_ tag: String?) -> String {
+        tag == nil ? "TRUE" : "(json_valid(n.tags) AND EXISTS (SELECT 1 FROM json_each(n.tags) WHERE value = :tag))"
     }
 
     // MARK: Files that are left

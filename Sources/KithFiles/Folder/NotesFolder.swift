@@ -45,6 +45,8 @@ package struct NotesFolder: Hashable, Sendable {
         var openMilliseconds: Int64 = 5_000
         /// Two writes of a file within this time may have the same time: the coarsest clock of a file system.
         var tickMilliseconds: Int64 = 2_000
+        /// After so long, notes whose files were left are looked at again: what was in the way may be gone without a word.
+        var leftMilliseconds: Int64 = 60_000
         /// Folders that the system is asked to watch; where there are more, all are looked at now and then.
         var watchedMax = Int.max
         /// Whether files are brought to the disk before they take their place.
@@ -194,6 +196,8 @@ package struct NotesFolder: Hashable, Sendable {
         package let held: Int
         /// Files that cannot be understood, or written.
         package let left: [FolderReport.LeftFile]
+        /// Notes that are not in their files as they are now.
+        package let behind: Int
     }
 
     /// What the last synchronisation found.
@@ -201,7 +205,7 @@ package struct NotesFolder: Hashable, Sendable {
         let tables = FolderTables(folder: number)
         return try FilesError.mapping {
             try notes.store.database.read { db in
-                State(files: try tables.count(db), held: try tables.held(db), left: try tables.left(db))
+                State(files: try tables.count(db), held: try tables.held(db), left: try tables.left(db), behind: try tables.behind(tag: tag, db))
             }
         }
     }

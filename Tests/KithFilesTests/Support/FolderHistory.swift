@@ -302,6 +302,7 @@ extension FolderHistory {
         for machine in machines {
             let report = try machine.sync()
             #expect(report.isQuiet && report.left.isEmpty, "\(report)")
+            #expect(try machine.folder.state(in: machine.notes).behind == 0)
             #expect(try machine.contents() == machine.noteContents())
             let leftovers = try FileManager.default.contentsOfDirectory(atPath: machine.folder.path).filter {
                 $0.hasPrefix(NotesFolder.temporaryPrefix)
