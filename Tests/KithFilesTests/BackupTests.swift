@@ -174,4 +174,15 @@ struct BackupTests {
         _ = try NotesBackup.restore(folder.path("b"), to: place) { "" }
         #expect(try folder.notes("first").everything() == before)
     }
+
+    @Test("an import of a backup, or of what has no note, says so", arguments: [nil, "five words that fit together"])
+    func imported(passphrase: String?) throws {
+        let notes = try filled()
+        _ = try NotesBackup.write(notes, to: folder.path("b.kithbackup"), passphrase: passphrase, logN: 10)
+        let error = #expect(throws: FilesError.self) { try NoteImport.run(folder.path("b.kithbackup"), into: notes) }
+        #expect(error?.code == .data && error?.message.contains("b.kithbackup is a backup of Kith") == true, "\(error?.message ?? "")")
+        try folder.write("empty/photo.jpg", "photo")
+        let nothing = #expect(throws: FilesError.self) { try NoteImport.run(folder.path("empty"), into: notes) }
+        #expect(nothing?.code == .data && nothing?.message.contains("There is no note in \(folder.path("empty"))") == true)
+    }
 }

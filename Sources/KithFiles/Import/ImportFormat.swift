@@ -34,11 +34,21 @@ enum ImportFormat: String, CaseIterable, Sendable {
         if KeepFolder.isNote(path) { return .keep }
         if EvernoteFile.isOne(path) { return .evernote }
         if Archive.isOne(path) { return .archive }
-        throw FilesError(
-            .data,
-            """
-            \(path) is nothing that can be imported, or damaged. Known are: Markdown, text and HTML, as files or folders; exports of \
-            Joplin (JEX), Google Keep (Takeout) and Evernote (ENEX); JSON lines of Kith.
-            """)
+        if NotesBackup.isSealed(path) { throw isBackup(path) }
+        throw FilesError(.data, "\(path) is nothing that can be imported, or damaged. \(known)")
+    }
+
+    private static let known = """
+        Known are: Markdown, text and HTML, as files or folders; exports of Joplin (JEX), Google Keep (Takeout) and Evernote (ENEX); JSON \
+        lines of Kith.
+        """
+
+    /// Whatever it is, no note was found in it.
+    static func nothing(in path: String) -> FilesError {
+        FilesError(.data, "There is no note in \(path). \(known)")
+    }
+
+    static func isBackup(_ path: String) -> FilesError {
+        FilesError(.data, "\(path) is a backup of Kith. It takes the place of notes that are lost: kith restore")
     }
 }

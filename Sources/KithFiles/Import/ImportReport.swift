@@ -28,6 +28,13 @@ package struct ImportReport: Hashable, Sendable {
 
     static let remarksMax = 10_000
 
+    /// Names what was read by the path that a person gave.
+    mutating func name(_ path: String, insteadOf unpacked: String) {
+        remarks = remarks.map { remark in
+            remark.origin == unpacked ? Remark(origin: path, words: remark.words, isLeftOut: remark.isLeftOut) : remark
+        }
+    }
+
     mutating func remark(_ origin: String, _ words: String, isLeftOut: Bool = true) {
         if isLeftOut { leftOut += 1 }
         remarkCount += 1

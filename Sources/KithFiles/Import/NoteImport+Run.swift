@@ -14,7 +14,9 @@ extension NoteImport {
         return try FilesError.mapping {
             try importer.read(path)
             try importer.flush()
-            return importer.report
+            let report = importer.report
+            if report.added + report.present + report.leftOut == 0 { throw ImportFormat.nothing(in: path) }
+            return report
         }
     }
 
@@ -38,9 +40,11 @@ extension NoteImport {
             let scratch = try ScratchFolder()
             try Archive.unpack(path, into: scratch.path)
             // An archive within an archive is no export of anything.
+            if case .file = ForeignFile.kind(scratch.path(NotesBackup.headName)) { throw ImportFormat.isBackup(path) }
             try read(scratch.path)
             // What waits reads its attachments from there.
             try flush()
+            report.name(path, insteadOf: scratch.path)
         }
     }
 }
