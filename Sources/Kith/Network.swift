@@ -310,14 +310,15 @@ actor Network {
             node.upkeep.connected(device, by: runner.id)
             node.board.connected(device, by: runner.id, address: connection.isInitiator ? connection.remoteAddress : nil)
             end = await runner.run()
-            if end.reason.code != .shutdown, end.reason.code != .replaced { attempt.fail(end.reason.message) }
+            if end.reason.code != .shutdown, end.reason.code != .replaced { attempt.fail(end.reason.sentence) }
             noteReplica(of: runner)
             if sessions[device] === runner {
                 sessions[device] = nil
                 leaving.remove(device)
                 let obstacle = end.reason.code == .storeFailed && !end.reason.isFromPeer ? end.reason.message : nil
                 node.board.disconnected(
-                    device, end.isOwnWish || obstacle != nil ? nil : end.reason.message, isRefused: end.isRefusedByPeer, obstacle: obstacle)
+                    device, end.isOwnWish || obstacle != nil ? nil : end.reason.sentence, isRefused: end.isRefusedByPeer, obstacle: obstacle
+                )
                 node.upkeep.disconnected(device)
             }
         }

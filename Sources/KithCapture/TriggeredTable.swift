@@ -44,7 +44,7 @@ package struct TriggeredTable {
             if sqlite3_db_readonly(connection, name) == 1 { continue }
             // Not kept, since that would be in the way of DETACH.
             var statement: OpaquePointer?
-            let sql = "SELECT 1 FROM \(quoted(name)).kith_meta WHERE name = '\(meta)' AND value = \(file)"
+            let sql = MetaRecords.holdsSQL(file, as: meta, in: name)
             defer { sqlite3_finalize(statement) }
             guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK else { continue }
             switch sqlite3_step(statement) {

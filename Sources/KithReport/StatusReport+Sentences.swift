@@ -81,9 +81,12 @@ extension StatusReport.Folder {
     package var sentence: String? {
         if !isHere { return "The folder \(path) is not there, or not mounted." }
         var parts: [String] = []
-        if left > 0 { parts.append("\(Count.text(left, "file")) \(left == 1 ? "is" : "are") left as \(left == 1 ? "it is" : "they are")") }
+        func are(_ count: Int) -> String { count == 1 ? "as it is" : "as they are" }
+        if left > 0 { parts.append("\(Count.text(left, "file")) \(left == 1 ? "is" : "are") left \(are(left))") }
         if held > 0 { parts.append("\(Count.text(held, "file")) \(held == 1 ? "is" : "are") gone, and the notes kept") }
-        if behind > 0 { parts.append("\(Count.text(behind, "note")) \(behind == 1 ? "is" : "are") not in the files yet as \(behind == 1 ? "it is" : "they are") now") }
+        if behind > 0 {
+            parts.append("\(Count.text(behind, "note")) \(behind == 1 ? "is" : "are") not in the files yet \(are(behind)) now")
+        }
         return parts.isEmpty ? nil : "Of the folder \(path), \(parts.joined(separator: ", and "))."
     }
 }

@@ -41,10 +41,11 @@ public struct NotesPage: Sendable {
         let builder = try PageBuilder(notes, configuration)
         let responder = LateResponder()
         let limits = configuration.limits
+        let places = AddressPlaces(limit: limits.connectionsOfAddressMax)
         var logger = Logger(label: "kith.page")
         logger.logLevel = .critical
         let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ConnectionEnd(limits)], idleTimeout: .seconds(limits.idleSeconds),
+            additionalChannelHandlers: [AddressPlace(places), ConnectionEnd(limits)], idleTimeout: .seconds(limits.idleSeconds),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytesMax, maxHeaderListSize: limits.headerBytesMax, maxHeaderFieldCount: 100))
         let place = try PagePlace(configuration)

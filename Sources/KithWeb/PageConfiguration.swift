@@ -37,6 +37,8 @@ public struct PageConfiguration: Sendable {
 struct RequestLimits: Sendable {
     /// Connections at once; more wait until one of these ends.
     var connectionsMax = 256
+    /// The same of one machine of the network; there is none for more.
+    var connectionsOfAddressMax = 64
     /// Pages at once that are told of changes.
     var listenersMax = 64
     /// Bytes of the headers of a request.

@@ -102,6 +102,35 @@ struct SlowBrowserTests {
         #expect(RunningPage.current(in: place) == nil)
     }
 
+    #if os(Linux)
+    @Test("one machine of the network keeps no other from having a place")
+    func manyOfOne() async throws {
+        let folder = try TemporaryFolder()
+        let (_, server, browser) = try await page(folder) {
+            $0.connectionsMax = 60
+            $0.connectionsOfAddressMax = 10
+        }
+        defer { server.cancel() }
+        let silent = try (0..<100).map { _ in try browser.connect(from: 2) }
+        defer { for descriptor in silent { close(descriptor) } }
+        func isEnded(_ descriptor: Int32) -> Bool {
+            var byte: UInt8 = 0
+            return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+        }
+        while silent.count(where: isEnded) < 90 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(silent.count(where: isEnded) == 90)
+        #expect(try await DiskWork.run { try browser.get("/").status == 200 })
+        for descriptor in silent { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        let head = browser.head("GET", "/", [])
+        var status = 0
+        while status != 200 {
+            let later = try browser.connect(from: 2)
+            defer { close(later) }
+            if RawBrowser.send(head, to: later) { status = try await DiskWork.run { (try? RawBrowser.answer(from: later).status) ?? 0 } }
+        }
+    }
+    #endif
+
     /// Somebody who is not let in sends without an end: the connection ends.
     private static func goOnSending(_ port: Int) throws {
         signal(SIGPIPE, SIG_IGN)

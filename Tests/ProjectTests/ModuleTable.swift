@@ -37,7 +37,7 @@ enum ModuleTable {
         ]),
         "CFaultVFS": [],
         "KithTesting": system.union(core).union(grdb).union(["KithLock", "KithStore", "KithTrust", "CFaultVFS"]),
-        "KithNotes": system.union(grdb).union(["KithCausality", "KithSync", "KithLock", "Kith"]),
+        "KithNotes": system.union(grdb).union(["KithCausality", "KithSync", "KithLock", "Kith", "Crypto"]),
         "CXML2": [],
         "CFileFormats": ["CXML2"],
         "KithFiles": system.union(grdb).union([

@@ -94,7 +94,8 @@ package struct RawBrowser: Sendable {
         return try Self.answer(from: descriptor)
     }
 
-    package func connect() throws -> Int32 {
+    /// - Parameter source: the last byte of the address of this machine, 127.0.0.x, that it connects from.
+    package func connect(from source: UInt32 = 1) throws -> Int32 {
         #if canImport(Darwin)
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
@@ -104,6 +105,14 @@ package struct RawBrowser: Sendable {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(door).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var from = address
+        from.sin_port = 0
+        from.sin_addr.s_addr = UInt32(0x7F00_0000 + source).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafePointer(to: &from) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+        }
+        guard source == 1 || bound == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         let status = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 systemConnect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))

@@ -205,7 +205,9 @@ package struct NotesFolder: Hashable, Sendable {
         let tables = FolderTables(folder: number)
         return try FilesError.mapping {
             try notes.store.database.read { db in
-                State(files: try tables.count(db), held: try tables.held(db), left: try tables.left(db), behind: try tables.behind(tag: tag, db))
+                State(
+                    files: try tables.count(db), held: try tables.held(db), left: try tables.left(db),
+                    behind: try tables.behind(tag: tag, db))
             }
         }
     }

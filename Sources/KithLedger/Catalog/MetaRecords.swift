@@ -24,6 +24,11 @@ package struct MetaRecords {
     /// Selects how often the catalog has changed.
     static let catalogVersionSQL = valueSQL(catalog)
 
+    /// Selects whether an attached database has this value under this name.
+    package static func holdsSQL(_ value: Int64, as name: String, in database: String) -> String {
+        "SELECT 1 FROM \(quoted(database)).kith_meta WHERE name = '\(name)' AND value = \(value)"
+    }
+
     func value(_ name: String) throws -> ColumnValue? {
         let select = try connection.statement("SELECT value FROM kith_meta WHERE name = ?")
         select.bind(1, .text(name))

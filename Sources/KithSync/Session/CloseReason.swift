@@ -57,4 +57,7 @@ package struct CloseReason: Error, Hashable, Sendable {
         self.message = message
         self.isFromPeer = isFromPeer
     }
+
+    /// For people: whose words they are.
+    package var sentence: String { isFromPeer ? "It says: \u{201C}\(message)\u{201D}" : message }
 }

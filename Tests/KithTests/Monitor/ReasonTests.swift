@@ -51,6 +51,8 @@ import Testing
         await laptop.stop()
         try await first.until { first.status.peers.first?.lastError != nil }
         let error = first.status.peers.first?.lastError
+        // Whose words they are.
+        #expect(error?.hasPrefix("It says: \u{201C}") == true, "\(error ?? "")")
         try await first.close()
 
         let second = try Pantry.open(in: folder.url)
