@@ -54,6 +54,21 @@ package struct VectorRecords {
         return catalog.replicas.ids[index]
     }
 
+    /// Who this store is, its last commit, and the mark of this opening, as of one moment; whether any commit is known.
+    package func standing() throws -> (replica: ReplicaID, sequence: UInt64, opening: String, isFilled: Bool) {
+        let select = try connection.statement(
+            """
+            SELECT id, sequence, \(MetaRecords.valueSQL("opening")), EXISTS (SELECT 1 FROM kith_replica WHERE sequence > 0)
+            FROM kith_replica WHERE number = \(MetaRecords.valueSQL("self"))
+            """)
+        defer { select.reset() }
+        guard try select.step(), let replica = ReplicaID(bytes: select.blob(0)) else {
+            throw StoreError(.corrupt, "The store has no replica id.")
+        }
+        let sequence = UInt64(bitPattern: select.integer(1))
+        return (replica, sequence, String(decoding: select.blob(2), as: UTF8.self), select.int(3) != 0)
+    }
+
     /// The timestamp of this store's own last commit, in SQL.
     private static let ownTimestampSQL = "(SELECT timestamp FROM kith_replica WHERE number = \(MetaRecords.valueSQL("self")))"
 

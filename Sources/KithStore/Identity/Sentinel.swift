@@ -96,12 +96,10 @@ package enum IdentityDoubt: String, Hashable, Sendable {
 }
 
 extension VectorRecords {
-    /// What the database says of itself to whoever doubts it.
-    func claim(_ catalog: Catalog) throws -> Sentinel.Claim {
-        let replica = try replica(catalog)
-        var opening = ""
-        if case .text(let bytes)? = try meta("opening") { opening = String(decoding: bytes, as: UTF8.self) }
-        let vector = try vector(catalog)
-        return Sentinel.Claim(replica: replica, opening: opening, sequence: vector[replica], isFilled: !vector.isEmpty)
+    /// What the database says of itself to whoever doubts it. Another process may give it a new id at any moment.
+    func claim() throws -> Sentinel.Claim {
+        let standing = try standing()
+        return Sentinel.Claim(
+            replica: standing.replica, opening: standing.opening, sequence: standing.sequence, isFilled: standing.isFilled)
     }
 }

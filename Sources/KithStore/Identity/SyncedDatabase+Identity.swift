@@ -94,7 +94,7 @@ extension SyncedDatabase {
         return try durability.withLock { durable in
             let (vector, claim) = try read { ledger in
                 let records = VectorRecords(connection: ledger.connection)
-                return (try records.vector(ledger.catalog), try records.claim(ledger.catalog))
+                return (try records.vector(ledger.catalog), try records.claim())
             }
             if vector == durable { return vector }
             guard try isSynchronizing() else { return VersionVector() }

@@ -192,7 +192,7 @@ struct StoreOpening {
             doubt = try newStoreDoubt()
             _ = try NewReplica(options: options).adopt(ledger)
         } else {
-            doubt = presence?.doubt(try records.claim(ledger.catalog))
+            doubt = presence?.doubt(try records.claim())
             if let doubt {
                 let before = try records.replica(ledger.catalog)
                 _ = try NewReplica(options: options).adopt(ledger, mayBeOfDevice: doubt.isOfThisDevice)
@@ -201,10 +201,10 @@ struct StoreOpening {
             }
         }
         if let presence, presence.isFirst {
-            let before = try records.claim(ledger.catalog).opening
+            let before = try records.claim().opening
             var generator = SystemRandomNumberGenerator()
             try records.setMeta("opening", .text(ReplicaID.random(using: &generator).description))
-            try presence.announce(try records.claim(ledger.catalog), openingBefore: before)
+            try presence.announce(try records.claim(), openingBefore: before)
         }
         return doubt
     }

@@ -36,7 +36,7 @@ final class WriterState {
 
     /// What the database says of itself.
     func claim() throws -> Sentinel.Claim {
-        try VectorRecords(connection: ledger.connection).claim(ledger.catalog)
+        try VectorRecords(connection: ledger.connection).claim()
     }
 
     /// Tells who observes `tables`, which were written with statements that GRDB does not see, or what triggers have made of that.
