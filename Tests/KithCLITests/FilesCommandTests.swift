@@ -268,4 +268,18 @@ struct FilesCommandTests {
         #expect(try await first.stop(SIGTERM) == 0)
         #expect(try await second.stop(SIGTERM) == 0)
     }
+
+    @Test func `a folder that is away keeps no other from being brought in step`() throws {
+        for name in ["A", "B", "C"] { try home.kith("folder", "add", home.path(name)) }
+        try home.shell("mv A away; mv C/.kith-folder mark; printf new >B/New.md")
+        let synced = try home.kith("folder", "sync")
+        #expect(synced.status == 66 && synced.output.contains("B: 1 new note"), "\(synced)")
+        #expect(synced.error.contains("A is not there") && synced.error.contains("C has no file .kith-folder"), "\(synced.error)")
+        let list = try home.kith("folder", "list").output
+        #expect(list.contains("B  1 file") && list.contains("C  not there"), "\(list)")
+        try home.kith("note", "add", "Later")
+        let status = try home.kith("status").output
+        #expect(status.contains("1 note is not in the files yet as it is now"), "\(status)")
+        #expect(try home.kith("folder", "list").output.contains("1 note is not in the files yet as now"))
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @Suite("Notes that are gone are called safe, or well, or an empty file takes their place", .timeLimit(.minutes(2)))
@@ -103,6 +104,23 @@ struct LostNotesTests {
         #expect(try home.kith("verify").status == 0)
         #expect(try home.kith("note", "save", "Only here", "a.txt", "--output", "-").output == "attached\n")
         #expect(try home.kith("note", "list").output.contains("Only here"))
+    }
+
+    @Test func `a backup is restored beside the log of notes that were lost, and not while they are open`() throws {
+        try home.kith("backup", home.path("b"))
+        for number in 0..<40 { try home.kith("note", "add", "After \(number)", "--body", String(repeating: "x", count: 3_000)) }
+        let pool = try DatabasePool(path: home.store.path)
+        try pool.write { try $0.execute(sql: "CREATE TABLE later (x); INSERT INTO later SELECT randomblob(100000)") }
+        try home.shell("cp \(home.store.path)-wal wal")
+        try pool.close()
+        try home.shell("rm \(home.store.path); cp wal \(home.store.path)-wal")
+        let lock = try home.shell("flock --shared --nonblock \(home.store.path)-kith-lock \"$KITH\" restore \(home.path("b"))")
+        #expect(lock.status == 75 && lock.error.contains("still has the store"), "\(lock)")
+        let restored = try home.kith("restore", home.path("b"))
+        #expect(restored.status == 0 && restored.error.contains("What was left of the notes"), "\(restored)")
+        #expect(try home.kith("verify").status == 0)
+        #expect(try home.kith("note", "list").output.contains("Only here"))
+        #expect(try home.kith("note", "add", "Afterwards").status == 0)
     }
 
     @Test func `a backup is restored where a list has made an empty file, and a mistyped path makes none`() throws {

@@ -113,10 +113,23 @@ struct FolderSync: ParsableCommand {
     func run() throws {
         var settings = NotesFolder.Options()
         (settings.deletesMany, settings.writesAgain, settings.readsAll) = (delete, writeAgain, true)
-        let reports = try options.withNotes { notes in
-            try FolderLines.folders(path, notes).map { ($0, try $0.sync(notes, options: settings)) }
+        var reports: [(NotesFolder, FolderReport)] = []
+        var failure: (any Error)?
+        try options.withNotes { notes in
+            for folder in try FolderLines.folders(path, notes) {
+                // One that is not there keeps no other from being brought in step.
+                do {
+                    reports.append((folder, try folder.sync(notes, options: settings)))
+                } catch {
+                    if let earlier = failure.flatMap(CommandFailure.init) {
+                        try Console.error.writeLine(PlainText.line("kith: \(earlier.message)"))
+                    }
+                    failure = error
+                }
+            }
         }
-        try FolderLines.show(reports, options)
+        if failure == nil || !reports.isEmpty { try FolderLines.show(reports, options) }
+        if let failure { throw failure }
         if let (folder, report) = reports.first(where: { $0.1.held > 0 }) {
             throw CommandFailure(.temporary, FolderLines.held(report.held, of: folder.path))
         }

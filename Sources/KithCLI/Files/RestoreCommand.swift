@@ -35,18 +35,23 @@ struct RestoreCommand: ParsableCommand {
     func run() throws {
         let place = try options.folders().notes
         let isSealed = NotesBackup.isSealed(file)
-        // A command that only lists makes a file, too.
         var aside: [String] = []
+        let isMissing = !FileManager.default.fileExists(atPath: place.path)
+        // A command that only lists makes a file, too.
         let makeRoom: (() throws -> Void)? =
-            holdsNothing(place)
+            isMissing || holdsNothing(place)
             ? {
-                guard holdsNothing(place) else {
+                guard isMissing || holdsNothing(place) else {
                     throw CommandFailure(.cannotCreate, "Notes were written to \(place.path) meanwhile, and were left as they are.")
                 }
+                // A log that the lost notes have left would be taken for one of the backup's.
                 aside = try SyncedDatabase.setAside(at: place.path, ending: RecoverCommand.ending)
             } : nil
         let report = try restore(to: place, isSealed, makeRoom)
-        if let empty = aside.last { try Console.error.writeLine(PlainText.line("The file without notes that was there is \(empty) now.")) }
+        if let left = aside.last {
+            let what = isMissing ? "What was left of the notes that were there" : "The file without notes that was there"
+            try Console.error.writeLine(PlainText.line("\(what) is \(left) now."))
+        }
         if options.json { return try Console.output.write(json: BackupRecord(report, isSealed: isSealed)) }
         try Console.output.writeLine(PlainText.line(Self.sentence(report, place)))
     }

@@ -245,6 +245,10 @@ package enum NotesBackup {
                 _ = rename("\(source)/\(path)", "\(target)/\(path)")
             }
         }
+        // A log of other notes would be taken for one of these.
+        guard ForeignFile.kind(place.path + "-wal") == .missing else {
+            throw FilesError(.cannotCreate, "There is \(place.path)-wal, which other notes have left. Move it away, and try again.")
+        }
         // Never over what somebody has made meanwhile.
         guard link(database, place.path) == 0 else { throw NewFile.failure(place.path) }
         let folder = open(place.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)

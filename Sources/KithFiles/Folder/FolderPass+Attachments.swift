@@ -91,20 +91,22 @@ extension FolderPass {
 extension FolderPass {
     /// Attaches the files that a note's text links to, or its front matter names, and are not attached yet. A link that an attachment of the
     /// note itself satisfies means that one, wherever its file is, and not what another note has under this name.
-    mutating func attachFiles(_ content: FolderContent, at path: String, to note: UUID) throws {
+    ///
+    /// - Parameter isFound: whether the note was made of the file, and another machine may have both.
+    mutating func attachFiles(_ content: FolderContent, at path: String, to note: UUID, isFound: Bool = false) throws {
         let linked = Set(Self.linked(content.body, at: path))
         for attachment in content.attachments {
             guard let target = Self.attachment(attachment.path, in: path) else { continue }
             // The text may know it by the name of its file alone.
             let named = FolderPath("\(MarkdownExport.attachmentFolder)/\(attachment.name)")
             let isOther = linked.contains(target) && !linked.contains(named)
-            try attach(target.text, as: isOther ? RelativePath.name(of: target.text) : attachment.name, to: note)
+            try attach(target.text, as: isOther ? RelativePath.name(of: target.text) : attachment.name, to: note, isFound)
         }
         if linked.isEmpty { return }
         let own = try content.attachments.map(\.name) + notes.attachments(of: note).map(\.name)
         let satisfied = Set(own.flatMap { [$0, FileName.name(for: $0)] }.map { FolderPath("\(MarkdownExport.attachmentFolder)/\($0)") })
         for target in linked.sorted() where !satisfied.contains(target) {
-            try attach(target.text, as: RelativePath.name(of: target.text), to: note)
+            try attach(target.text, as: RelativePath.name(of: target.text), to: note, isFound)
         }
     }
 
@@ -126,7 +128,7 @@ extension FolderPass {
     /// - Parameters:
     ///   - link: the path that the text says.
     ///   - name: what it is called if it is not known yet.
-    private mutating func attach(_ link: String, as name: String, to note: UUID) throws {
+    private mutating func attach(_ link: String, as name: String, to note: UUID, _ isFound: Bool) throws {
         let target = path(meantBy: link)
         // A link on the way leads to files that a person has not put here, and the text may be another machine's.
         guard FolderWalk.oddity(above: target, in: root) == nil else { return }
@@ -142,7 +144,7 @@ extension FolderPass {
         try options.step("attach")
         do {
             let attachment = try notes.attach(
-                URL(filePath: place(target)), to: note, name: known?.name ?? name, isStep: false)
+                URL(filePath: place(target)), to: note, name: known?.name ?? name, isStep: false, isFound: isFound)
             guard let content = attachment.content else { return }
             try database.write { db in try tables.save(content, attachment.name, stamp, target, db) }
             touched.insert(note)

@@ -124,12 +124,13 @@ extension FolderPass {
         new = []
         if batch.isEmpty { return }
         try options.step("add")
-        let (tables, tag, options) = (tables, tag, options)
+        let (tables, tag, options, store) = (tables, tag, options, notes.store)
         let made = try database.write { db in
-            try batch.map { file, content in try Self.add(content, file, tag, tables, options, db) }
+            try batch.map { file, content in try Self.add(content, file, tag, tables, options, store, db) }
         }
         for ((file, content), added) in zip(batch, made) {
-            try attachFiles(content, at: file.path, to: added.record.note)
+            let isFound = added.isNew && added.record.note == content.id
+            try attachFiles(content, at: file.path, to: added.record.note, isFound: isFound)
             touched.insert(added.record.note)
             if added.isNew { report.added += 1 }
         }
@@ -138,7 +139,7 @@ extension FolderPass {
     /// - Returns: what is known of the file now, and whether its note was not there before.
     private static func add(
         _ content: FolderContent, _ file: ChangedFile, _ tag: String?, _ tables: FolderTables, _ options: NotesFolder.Options,
-        _ db: Database
+        _ store: SyncedDatabase, _ db: Database
     ) throws -> (record: FolderRecord, isNew: Bool) {
         let now = options.nowMilliseconds()
         // A file that was there before is as old as it says.
@@ -154,7 +155,12 @@ extension FolderPass {
         var scoped = content
         if let tag, !content.tags.contains(tag) { scoped.tags.append(tag) }
         if isNew {
-            try FolderNote.insert(id, scoped, written, db)
+            // A file that says its id was made of a note, which another machine may have: then both are one.
+            if id == content.id {
+                try store.findingRows(db) { try FolderNote.insert(id, scoped, written, db) }
+            } else {
+                try FolderNote.insert(id, scoped, written, db)
+            }
         } else if let tag {
             try FolderNote.insert(tag: tag, into: id, now, db)
         }

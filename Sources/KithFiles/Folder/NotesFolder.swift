@@ -253,7 +253,16 @@ package struct NotesFolder: Hashable, Sendable {
     }
 
     func requireHere() throws(FilesError) {
-        if !isHere { throw FilesError(.notFound, "The folder \(path) is not there, or not mounted, or another one. Nothing was changed.") }
+        if isHere { return }
+        guard case .folder = ForeignFile.kind(path) else {
+            throw FilesError(.notFound, "The folder \(path) is not there, or not mounted, and was left alone.")
+        }
+        throw FilesError(
+            .notFound,
+            """
+            \(path) has no file \(Self.markName), or that of another folder: it is another one, or the file was removed. It was left alone. \
+            If it is the right one: kith folder remove, then kith folder add.
+            """)
     }
 
     /// One process at a time.

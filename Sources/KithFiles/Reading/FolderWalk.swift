@@ -61,7 +61,8 @@ struct FolderWalk {
     ) throws(FilesError) {
         for name in names {
             guard let name = String(validating: name, as: UTF8.self) else {
-                oddities.append(Oddity(path: String(decoding: name, as: UTF8.self), words: "Its name is not UTF-8."))
+                let shown = String(decoding: name, as: UTF8.self)
+                oddities.append(Oddity(path: folder.isEmpty ? shown : "\(folder)/\(shown)", words: "Its name is not UTF-8."))
                 continue
             }
             if skips(name) { continue }

@@ -40,8 +40,9 @@ extension NoteAttachment {
     /// The id that a file gets when it is attached, the same on every machine: so a note that is exported and imported elsewhere has each
     /// attachment once when the machines meet.
     package static func id(of content: AttachmentID, _ name: String, in note: Note) -> UUID {
-        UUID.derived(
-            from: ["kith attachment 1", note.id.uuidString, name, content.description], milliseconds: note.createdMilliseconds)
+        // The ids of notes begin with a time.
+        let time = note.id.bytes.prefix(6).reduce(0) { $0 << 8 | Int64($1) }
+        return UUID.derived(from: ["kith attachment 1", note.id.uuidString, name, content.description], milliseconds: time)
     }
 
     /// For insertions.

@@ -16,10 +16,12 @@ extension NotesStore {
         try attach(file, to: note, name: name, replacing: old, isStep: true)
     }
 
-    /// - Parameter isStep: whether ``undo()`` may take it back.
+    /// - Parameters:
+    ///   - isStep: whether ``undo()`` may take it back.
+    ///   - isFound: whether another machine may have both, the note and its attachment, as a file says.
     @discardableResult
     package func attach(
-        _ file: URL, to note: UUID, name: String? = nil, replacing old: NoteAttachment? = nil, isStep: Bool
+        _ file: URL, to note: UUID, name: String? = nil, replacing old: NoteAttachment? = nil, isStep: Bool, isFound: Bool = false
     ) throws(NotesError) -> NoteAttachment {
         let name = name ?? file.lastPathComponent
         try NoteLimits.checkAttachmentName(name)
@@ -36,11 +38,18 @@ extension NotesStore {
                 let isTaken = try Bool.fetchOne(
                     db, sql: "SELECT EXISTS (SELECT 1 FROM attachment WHERE id = ?)", arguments: [Data(usual.bytes)])
                 let id = isTaken == true ? options.makeID(now) : usual
-                try db.execute(
-                    sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
-                    arguments: [
-                        Data(id.bytes), Data(note.id.bytes), name, store.attachmentState(content).sizeBytes, content.description,
-                    ])
+                func insert() throws {
+                    try db.execute(
+                        sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",
+                        arguments: [
+                            Data(id.bytes), Data(note.id.bytes), name, store.attachmentState(content).sizeBytes, content.description,
+                        ])
+                }
+                if isFound {
+                    try store.findingRows(db, insert)
+                    return id
+                }
+                try insert()
                 try db.execute(sql: "UPDATE note SET updated = max(?, updated + 1) WHERE id = ?", arguments: [now, Data(note.id.bytes)])
                 return id
             }
@@ -121,7 +130,9 @@ extension NotesStore {
     /// Removes an attachment from its note. Its bytes go some time later, if nothing else refers to them.
     public func detach(_ attachment: NoteAttachment) throws(NotesError) { try detach(attachment, isStep: true) }
 
-    /// - Parameter isStep: whether ``undo()`` may take it back.
+    /// - Parameters:
+    ///   - isStep: whether ``undo()`` may take it back.
+    ///   - isFound: whether another machine may have both, the note and its attachment, as a file says.
     package func detach(_ attachment: NoteAttachment, isStep: Bool) throws(NotesError) {
         try NotesError.mapping {
             try database.write { db in

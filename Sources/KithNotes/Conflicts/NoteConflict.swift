@@ -31,7 +31,7 @@ public struct NoteConflict: Hashable, Sendable {
     public let field: NoteField
     /// The one that is shown comes first, and each text occurs once; at least two. Of lines, what they were on each side.
     public let versions: [Version]
-    /// Which lines, if it is the body.
+    /// Which lines, if it is about some of the body; `nil` for a whole title, color or body.
     public let lines: Lines?
     /// What the store says.
     let conflict: Conflict
@@ -49,7 +49,8 @@ extension NoteConflict {
         guard conflict.table == NotesSchema.table, let field = NoteField(rawValue: conflict.column) else { return nil }
         let lines: Lines?
         switch (conflict.kind, field) {
-        case (.value, .title), (.value, .color): lines = nil
+        // Of a body: texts that were found, in files say, and are not of one origin.
+        case (.value, .title), (.value, .color), (.value, .body): lines = nil
         case (.text(let found), .body): lines = Lines(shown: found.shown, before: found.before)
         default: return nil
         }
