@@ -73,7 +73,7 @@ struct FolderList: ParsableCommand {
             try Console.output.writeLine(PlainText.line("\(folder.path)\(tag)  \(files)"))
             for left in folder.left { try Console.output.writeLine(PlainText.line("  \(left.path): \(left.words)")) }
             if folder.held > 0 { try Console.output.writeLine("  " + FolderLines.held(folder.held, of: folder.path)) }
-            if folder.behind > 0 {
+            if folder.isHere, folder.behind > 0 {
                 let notes = folder.behind == 1 ? "1 note is" : "\(folder.behind) notes are"
                 try Console.output.writeLine("  \(notes) not in the files yet as now. To write them: kith folder sync")
             }

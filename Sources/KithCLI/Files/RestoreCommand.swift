@@ -36,7 +36,8 @@ struct RestoreCommand: ParsableCommand {
         let place = try options.folders().notes
         let isSealed = NotesBackup.isSealed(file)
         var aside: [String] = []
-        let isMissing = !FileManager.default.fileExists(atPath: place.path)
+        // A link that leads nowhere, as to a disk that is not in, is no missing file.
+        let isMissing = (try? FileManager.default.attributesOfItem(atPath: place.path)) == nil
         // A command that only lists makes a file, too.
         let makeRoom: (() throws -> Void)? =
             isMissing || holdsNothing(place)
