@@ -50,6 +50,11 @@ struct HistoryCommandTests {
         #expect(explained.contains("\u{201C}Groceries\u{201D}, by this device") && explained.contains("became"))
         #expect(try home.kith("revert", "--device", "this", "--since", "yesterday").status == 0)
         #expect(try home.kith("note", "list").output.isEmpty)
+        // Now the reversion is taken back, and then all that it had taken back.
+        for _ in 0..<2 {
+            #expect(try home.kith("revert", "--device", "this", "--since", "yesterday").output == "There was nothing to take back.\n")
+            #expect(try home.kith("note", "list").output.isEmpty)
+        }
         // The note has gone to the trash, and its changes name it still.
         #expect(try home.kith("history").output.split(separator: "\n").allSatisfy { $0.contains("Shopping") || $0.contains("Groceries") })
         #expect(try home.shell("\"$KITH\" revert --device this").status == 64)

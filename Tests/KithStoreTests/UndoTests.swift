@@ -209,6 +209,7 @@ struct UndoTests {
         try here.execute("UPDATE item SET title = 'Green tea' WHERE id = ?", [key(2)])
         let report = try here.store.revert(device: .unknown, sinceMilliseconds: Int64(moment.timeIntervalSince1970 * 1_000) + 1)
         #expect(report.left == [.init(table: "item", row: HistoryTests.id(2), column: "title", reason: .changedSince, by: .own)])
+        #expect(report.rowsChanged == 4)
         let rows = try Self.rows(here)
         #expect(rows.map { $0["title"] as String? } == ["Milk", "Green tea", "Salt"])
         #expect(rows.map { $0["n"] as Int } == [1, 1, 1])

@@ -81,6 +81,17 @@ package struct JournalRecords {
         if let number = notes.number { for change in changes { try insert([change], number) } }
     }
 
+    /// How many of `rows` are not as they were when the open transaction began.
+    package func changedCount(of rows: Set<RowKey>, in notes: JournalNotes) throws -> Int {
+        var sources: [Int: JournalSource] = [:]
+        return try notes.images.count { image in
+            let table = image.row.table
+            guard rows.contains(image.row), let source = try sources[table] ?? JournalSource(table, ledger) else { return false }
+            sources[table] = source
+            return try source.change(image) != nil
+        }
+    }
+
     /// Writes down at once that the open transaction takes another one back, as its label says, even if it finds nothing to change.
     ///
     /// So a `ROLLBACK TO` takes that along; see ``dropRolledBack(_:)``.

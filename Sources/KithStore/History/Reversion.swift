@@ -75,7 +75,8 @@ struct Reversion {
 
     mutating func finish() throws -> UndoReport {
         try state.notifyChanges(in: tables.sorted(), db)
-        report.rowsChanged = touched.count
+        // What is taken back may be a reversion, which is taken back, too.
+        report.rowsChanged = try state.ledger.journal.map { try records.changedCount(of: touched, in: $0) } ?? 0
         return report
     }
 
