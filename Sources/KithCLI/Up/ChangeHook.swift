@@ -2,6 +2,14 @@ import Foundation
 import Kith
 import KithNotes
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// Runs a person's command after notes have changed, and gives it what changed as JSON on standard input.
 struct ChangeHook: Sendable {
     /// Commits within this time are told together.
@@ -82,14 +90,20 @@ struct ChangeHook: Sendable {
                 do {
                     try process.run()
                     // Cancelled before there was something to end.
-                    if Task.isCancelled { process.terminate() }
+                    if Task.isCancelled { Self.end(process) }
                 } catch {
                     continuation.resume(throwing: error)
                 }
             }
         } onCancel: {
-            if process.isRunning { process.terminate() }
+            if process.isRunning { Self.end(process) }
         }
+    }
+
+    /// Ends the shell with all that it has started, if these are a group of their own.
+    private static func end(_ process: Process) {
+        let id = process.processIdentifier
+        if getpgid(id) == id { kill(-id, SIGTERM) } else { process.terminate() }
     }
 }
 

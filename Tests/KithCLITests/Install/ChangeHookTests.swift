@@ -29,17 +29,22 @@ struct ChangeHookTests {
     }
 
     #if os(Linux)
-    @Test("a command that does not end is ended with the node, and has the signals that programs expect")
+    @Test("a command that does not end is ended with the node, as is what it has started, and has the signals that programs expect")
     func ended() async throws {
         let home = try KithHome()
         let node = try RunningNode(
             home, "--no-discovery", "--on-change",
-            "grep -E '^Sig(Blk|Ign):' /proc/self/status > \"$HOME/signals\"; echo $$ > \"$HOME/pid\"; exec sleep 1000")
+            """
+            cd "$HOME"; grep -E '^Sig(Blk|Ign):' /proc/self/status > signals; sleep 999 & echo $! > child; echo $$ > pid
+            exec sleep 1000
+            """)
         try await node.wait { $0.contains("Local only") }
         try home.kith("note", "add", "Shopping")
         try await node.wait { _ in FileManager.default.fileExists(atPath: home.path("pid")) }
         #expect(try await node.stop(SIGTERM) == 0)
-        let end = try home.shell("for i in $(seq 200); do kill -0 $(cat pid) 2>/dev/null || exit 0; sleep 0.05; done; exit 1")
+        let end = try home.shell(
+            "for i in $(seq 200); do kill -0 $(cat pid) 2>/dev/null || kill -0 $(cat child) 2>/dev/null || exit 0; sleep 0.05; done; exit 1"
+        )
         #expect(end.status == 0)
         let signals = try String(contentsOfFile: home.path("signals"), encoding: .utf8)
         // SIGHUP, SIGINT and SIGTERM: bits 0, 1 and 14.
