@@ -84,11 +84,12 @@ struct ForeignFormatTests {
         #expect(try notes.titled("Plain")?.body == "Nothing special\n")
     }
 
-    @Test("from Google Keep, as a Takeout that is unpacked or not", arguments: ["keep", "takeout.tgz", "takeout.zip"])
+    @Test("from Google Keep, as a Takeout that is unpacked or not", arguments: ["keep", "takeout.tgz", "takeout.zip", "other.tgz"])
     func keep(name: String) throws {
         try folder.copyFixture("keep")
         try folder.copyFixture("takeout.zip")
-        try shell("mv keep Takeout && tar czf takeout.tgz Takeout && mv Takeout keep")
+        try shell("mv keep Takeout && tar czf takeout.tgz Takeout && cp -r Takeout keep")
+        try shell("cd Takeout && mv Keep 'Google Notizen' && mkdir A && cd .. && tar czf other.tgz Takeout && rm -r Takeout")
         let report = try run(folder.path(name))
         #expect(report.added == 2 && report.addedToTrash == 1 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
         let shopping = try #require(try notes.titled("Shopping"))

@@ -67,9 +67,11 @@ struct KeepFolder {
         return note(bytes) != nil
     }
 
-    /// Whether a folder holds such notes, in itself or in `Keep` or `Takeout/Keep`.
+    /// Whether a folder holds such notes, in itself, in `Keep`, or in a folder of a Takeout: its name there is one of the person's language.
     static func place(in root: String) -> String? {
-        for folder in [root, root + "/Keep", root + "/Takeout/Keep"] {
+        let takeout = RelativePath.name(of: root) == "Takeout" ? root : root + "/Takeout"
+        let inside = (try? FileManager.default.contentsOfDirectory(atPath: takeout)) ?? []
+        for folder in [root, root + "/Keep"] + inside.sorted().map({ "\(takeout)/\($0)" }) {
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { continue }
             let files = names.sorted().filter { $0.hasSuffix(".json") && $0 != "Labels.json" }.prefix(20)
             if files.contains(where: { isNote("\(folder)/\($0)") }) { return folder }
