@@ -84,7 +84,7 @@ public struct NotesPage: Sendable {
             try page.write(in: folder)
             current.value = page
         }
-        let router = Router(context: BasicRequestContext.self)
+        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(
             middleware: Gate(doorkeeper: doorkeeper, names: names) { sentence in
                 try builder.page(.notes, .updated, main: builder.empty(heading: sentence))

@@ -98,6 +98,8 @@ struct PageSecurityTests {
         for method in ["PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"] {
             #expect(try browser.answer(to: browser.head(method, "/", [])).status == 405, "\(method)")
         }
+        let head = try browser.answer(to: browser.head("HEAD", "/", []))
+        #expect(head.status == 200 && head.body.isEmpty, "\(head)")
         #expect(try !browser.get("/part/list").body.contains("Theirs"))
     }
 
