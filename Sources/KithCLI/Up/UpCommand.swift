@@ -91,7 +91,7 @@ struct UpCommand: AsyncParsableCommand {
             }
         }
         defer { others.cancel() }
-        try await Self.run(node, until: signals.stream, showing: display)
+        try await Self.run(node, in: NotesPlace(file: folders.notes, notes: notes), until: signals.stream, showing: display)
         // Nothing may read while the file is closed: GRDB would hand out a connection that is gone.
         others.cancel()
         await others.value
@@ -139,10 +139,13 @@ struct UpCommand: AsyncParsableCommand {
     // MARK: The node
 
     /// Returns when a signal came and the node has stopped; throws what ends the node before.
-    private static func run(_ node: Node, until signals: AsyncStream<Void>, showing display: StatusDisplay) async throws {
+    private static func run(
+        _ node: Node, in place: NotesPlace, until signals: AsyncStream<Void>, showing display: StatusDisplay
+    ) async throws {
         let notice = ServiceNotice()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await node.run() }
+            group.addTask { try await place.keep() }
             group.addTask {
                 for await _ in signals { break }
             }

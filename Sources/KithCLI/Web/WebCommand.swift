@@ -66,6 +66,7 @@ struct WebCommand: AsyncParsableCommand {
         let page = NotesPage(notes, configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await page.run { try? Self.show($0, asJSON: asJSON, opens: opens) } }
+            group.addTask { try await NotesPlace(file: folders.notes, notes: notes).keep() }
             group.addTask {
                 for await _ in stops { break }
             }
