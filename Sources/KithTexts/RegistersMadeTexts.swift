@@ -36,7 +36,7 @@ package struct RegistersMadeTexts {
         var dots: Set<Dot> = []
         /// Those that were not known yet; NULL as an empty text.
         var new: [Dot: String] = [:]
-        /// Of those of which nobody knows whether they have been seen by whoever made the text NULL or edited it since.
+        /// Of those that came to a text with other changes. Whoever changed the text or made it NULL may have seen them or not.
         var marks: [Dot] = []
         /// Whether each of them is NULL.
         var isNull = true
@@ -101,8 +101,10 @@ package struct RegistersMadeTexts {
             let key = TextKey(table: table, id: id, column: writes.column)
             try mark(writes.marks, in: &text, cells, at: key)
             if let stamp, !writes.new.isEmpty {
+                var left = Carried.comparedMax
                 try cells.removeInsertions(
-                    in: &text, at: key, where: { writes.replace($0, $1, knowing: theirs) }, isNull: writes.isNull, stamp: stamp)
+                    in: &text, at: key, besides: writes.dots, where: { writes.replace($0, $1, knowing: theirs, comparing: &left) },
+                    isNull: writes.isNull, stamp: stamp)
             }
             state[writes.column] = .text(text)
         }
@@ -117,14 +119,24 @@ package struct RegistersMadeTexts {
 }
 
 extension RegistersMadeTexts.Carried {
-    /// Whether the insertion of `text` can go because of these writes: another write of its author came later; or a write by somebody
-    /// who knows it has all lines of its text.
+    /// Bytes that one merge of a text compares: a member can send any number of writes.
+    static let comparedMax = 16 << 20
+
+    /// Whether these writes make the insertion of `text` by the commit `dot` superfluous: the same device has written later, or another
+    /// device that knows `dot` has written all lines of the text.
     ///
-    /// That somebody knows a write does not say that he saw it: with an older app he sees nothing of what others wrote with a newer one.
-    fileprivate func replace(_ dot: Dot, _ text: String, knowing theirs: VersionVector) -> Bool {
+    /// A device that knows a commit need not have shown it: the older app shows nothing of what was typed with the newer one. So where
+    /// lines are missing, the insertion stays.
+    ///
+    /// - Parameter left: how many bytes may be compared yet; without any the insertion stays.
+    fileprivate func replace(_ dot: Dot, _ text: String, knowing theirs: VersionVector, comparing left: inout Int) -> Bool {
         if dots.contains(dot) { return false }
         if new.keys.contains(where: { $0.replica == dot.replica && $0.sequence > dot.sequence }) { return true }
-        return theirs.covers(dot) && new.values.contains { $0.keepsLines(of: text) }
+        return theirs.covers(dot)
+            && new.values.contains { value in
+                left -= value.utf8.count + text.utf8.count
+                return left >= 0 && value.keepsLines(of: text)
+            }
     }
 }
 
