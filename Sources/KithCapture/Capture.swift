@@ -20,6 +20,8 @@ package final class Capture {
     package var staleSaves = StaleSaves()
     /// See ``TriggeredTable/file``.
     package let file: Int64
+    /// Attached files that were found to be no copies of this one.
+    @exclusivity(unchecked) var others: Set<String> = []
     /// Under which name the journal has this process.
     package var processName = ""
     /// The writes of the user that have begun.

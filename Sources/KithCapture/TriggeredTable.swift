@@ -36,20 +36,24 @@ package struct TriggeredTable {
     private static let meta = "file"
 
     /// The first attached database that can be written and has this number, if there is one.
-    static func copy(of file: Int64, attachedTo connection: OpaquePointer) throws -> String? {
+    ///
+    /// - Parameter others: files that are known not to have it; those that are found are added.
+    static func copy(of file: Int64, attachedTo connection: OpaquePointer, besides others: inout Set<String>) throws -> String? {
         var index: Int32 = 2
         while let pointer = sqlite3_db_name(connection, index) {
             index += 1
             let name = String(cString: pointer)
-            if sqlite3_db_readonly(connection, name) == 1 { continue }
+            // A database in memory has no name, and is looked at each time.
+            let path = sqlite3_db_filename(connection, name).map { String(cString: $0) } ?? ""
+            if others.contains(path) || sqlite3_db_readonly(connection, name) == 1 { continue }
             // Not kept, since that would be in the way of DETACH.
             var statement: OpaquePointer?
             let sql = MetaRecords.holdsSQL(file, as: meta, in: name)
             defer { sqlite3_finalize(statement) }
-            guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK else { continue }
-            switch sqlite3_step(statement) {
+            let isKith = sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK
+            switch isKith ? sqlite3_step(statement) : SQLITE_DONE {
             case SQLITE_ROW: return name
-            case SQLITE_DONE: continue
+            case SQLITE_DONE: if !path.isEmpty { others.insert(path) }
             case let code: throw SQLiteError(connection, code: code)
             }
         }
@@ -66,10 +70,12 @@ extension Capture {
                 "The table is one of another database of Kith that is attached. Open that as a SyncedDatabase of its own, and write it there."
             )
         }
-        guard sqlite3_db_name(connection.handle, 2) != nil, let name = try TriggeredTable.copy(of: file, attachedTo: connection.handle)
-        else {
+        if sqlite3_db_name(connection.handle, 2) == nil {
+            // What is attached later may have the name of another file that was.
+            if !others.isEmpty { others.removeAll() }
             return
         }
+        guard let name = try TriggeredTable.copy(of: file, attachedTo: connection.handle, besides: &others) else { return }
         throw StoreError(
             .valueRejected,
             "The database that is attached as \(name) is a copy of this one, and Kith cannot tell in which of them a row is written. "
