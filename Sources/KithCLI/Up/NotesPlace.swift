@@ -18,20 +18,22 @@ import CoreFoundation
 struct NotesPlace: Sendable {
     private static let pauseMilliseconds = 2_000
 
+    /// The file has been missing at two looks: one that is exchanged is missing for a moment.
+    struct Gone: Error {}
+
     let file: URL
     let notes: NotesStore
 
     /// Returns when the task is cancelled.
     ///
-    /// - Throws: ``CommandFailure`` once there has been no file at two looks: one that is exchanged is missing for a moment. What the notes
-    ///   say is in a copy beside their place then, if they could be copied.
+    /// - Throws: ``Gone``.
     func keep() async throws {
         var isMissing = false
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
             let wasMissing = isMissing
             isMissing = isGone
-            if isMissing, wasMissing, !Task.isCancelled { throw gone() }
+            if isMissing, wasMissing, !Task.isCancelled { throw Gone() }
         }
     }
 
@@ -41,13 +43,14 @@ struct NotesPlace: Sendable {
         return stat(file.path, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
     }
 
-    private func gone() -> CommandFailure {
+    /// Copies what the notes say beside their place, if that can be done. Whoever calls it has stopped all that writes.
+    func rescue() -> CommandFailure {
         let copy = "\(file.path).rescued-\(Int(Date().timeIntervalSince1970))"
         // SQLite has the file open still.
         let isRescued: Void? = try? notes.copy(to: copy)
         let rest =
             isRescued == nil
             ? "Put them back, and start again." : "What they say is in \(copy). Move that back, or what is there, and start again."
-        return CommandFailure(.data, "The notes in \(file.path) were moved or deleted meanwhile, and nothing more is written. \(rest)")
+        return CommandFailure(.data, "The notes in \(file.path) were moved or deleted meanwhile. \(rest)")
     }
 }

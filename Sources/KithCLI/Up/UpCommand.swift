@@ -91,7 +91,14 @@ struct UpCommand: AsyncParsableCommand {
             }
         }
         defer { others.cancel() }
-        try await Self.run(node, in: NotesPlace(file: folders.notes, notes: notes), until: signals.stream, showing: display)
+        let place = NotesPlace(file: folders.notes, notes: notes)
+        do {
+            try await Self.run(node, in: place, until: signals.stream, showing: display)
+        } catch is NotesPlace.Gone {
+            others.cancel()
+            await others.value
+            throw place.rescue()
+        }
         // Nothing may read while the file is closed: GRDB would hand out a connection that is gone.
         others.cancel()
         await others.value

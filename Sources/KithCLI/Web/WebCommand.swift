@@ -64,15 +64,20 @@ struct WebCommand: AsyncParsableCommand {
         let stops = signals.stream
         let notes = try NotesStore.open(folders.notes, options: folders.notesOptions)
         let page = NotesPage(notes, configuration)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await page.run { try? Self.show($0, asJSON: asJSON, opens: opens) } }
-            group.addTask { try await NotesPlace(file: folders.notes, notes: notes).keep() }
-            group.addTask {
-                for await _ in stops { break }
+        let place = NotesPlace(file: folders.notes, notes: notes)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await page.run { try? Self.show($0, asJSON: asJSON, opens: opens) } }
+                group.addTask { try await place.keep() }
+                group.addTask {
+                    for await _ in stops { break }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+                StopSignals.exitIfNotDone()
             }
-            defer { group.cancelAll() }
-            try await group.next()
-            StopSignals.exitIfNotDone()
+        } catch is NotesPlace.Gone {
+            throw place.rescue()
         }
         withExtendedLifetime(signals) { try? notes.close() }
     }

@@ -231,6 +231,10 @@ package enum NotesBackup {
 
     /// The attachments first: without the database they are nobody's.
     private static func put(_ database: String, at place: URL) throws {
+        // SQLite would take a log of other notes for one of these.
+        guard ForeignFile.kind(place.path + "-wal") == .missing else {
+            throw FilesError(.cannotCreate, "There is \(place.path)-wal, which other notes have left. Move it away, and try again.")
+        }
         let (source, target) = (database + "-kith-files", place.path + "-kith-files")
         if ForeignFile.kind(target) == .missing {
             _ = rename(source, target)
@@ -244,10 +248,6 @@ package enum NotesBackup {
                 try NewFile.makeFolder("\(target)/\(RelativePath.folder(of: path))")
                 _ = rename("\(source)/\(path)", "\(target)/\(path)")
             }
-        }
-        // A log of other notes would be taken for one of these.
-        guard ForeignFile.kind(place.path + "-wal") == .missing else {
-            throw FilesError(.cannotCreate, "There is \(place.path)-wal, which other notes have left. Move it away, and try again.")
         }
         // Never over what somebody has made meanwhile.
         guard link(database, place.path) == 0 else { throw NewFile.failure(place.path) }
