@@ -213,7 +213,7 @@ extension FolderTables {
         let sql = """
             SELECT count(*) FROM note n LEFT JOIN local_folder_file f ON f.folder = :folder AND f.note = n.id
             WHERE \(Self.isInFolder(tag)) AND (f.note IS NULL OR f.title IS NOT n.title OR f.color IS NOT n.color OR f.tags IS NOT n.tags
-                OR f.links = '' AND f.body IS NOT n.body AND n.id NOT IN (SELECT note FROM attachment))
+                OR f.links = '' AND f.body IS NOT n.body AND NOT EXISTS (SELECT 1 FROM attachment WHERE note = n.id))
                 AND instr(CAST(n.title || n.body AS BLOB), x'00') = 0
             """
         return try Int.fetchOne(db, sql: sql, arguments: tag.map { ["folder": folder, "tag": $0] } ?? ["folder": folder]) ?? 0

@@ -43,7 +43,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
         lines of Kith.
         """
 
-    /// Whatever it is, no note was found in it.
+    /// The import has found no note at `path`.
     static func nothing(in path: String) -> FilesError {
         FilesError(.data, "There is no note in \(path). \(known)")
     }

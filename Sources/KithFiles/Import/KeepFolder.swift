@@ -71,7 +71,8 @@ struct KeepFolder {
     static func place(in root: String) -> String? {
         let takeout = RelativePath.name(of: root) == "Takeout" ? root : root + "/Takeout"
         let inside = (try? FileManager.default.contentsOfDirectory(atPath: takeout)) ?? []
-        for folder in [root, root + "/Keep"] + inside.sorted().map({ "\(takeout)/\($0)" }) {
+        let folders = inside.sorted().map { "\(takeout)/\($0)" }.filter { ForeignFile.kind($0) == .folder }
+        for folder in [root, root + "/Keep"] + folders {
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { continue }
             let files = names.sorted().filter { $0.hasSuffix(".json") && $0 != "Labels.json" }.prefix(20)
             if files.contains(where: { isNote("\(folder)/\($0)") }) { return folder }

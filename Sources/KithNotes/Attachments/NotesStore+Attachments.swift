@@ -130,9 +130,7 @@ extension NotesStore {
     /// Removes an attachment from its note. Its bytes go some time later, if nothing else refers to them.
     public func detach(_ attachment: NoteAttachment) throws(NotesError) { try detach(attachment, isStep: true) }
 
-    /// - Parameters:
-    ///   - isStep: whether ``undo()`` may take it back.
-    ///   - isFound: whether another machine may have both, the note and its attachment, as a file says.
+    /// - Parameter isStep: whether ``undo()`` may take it back.
     package func detach(_ attachment: NoteAttachment, isStep: Bool) throws(NotesError) {
         try NotesError.mapping {
             try database.write { db in

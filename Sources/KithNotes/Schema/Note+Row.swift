@@ -35,7 +35,10 @@ extension Note {
 
     private static func shownText(_ bytes: some Collection<UInt8>) -> String {
         guard bytes.contains(0) else { return String(decoding: bytes, as: UTF8.self) }
-        return String(decoding: bytes.flatMap { $0 == 0 ? [0xEF, 0xBF, 0xBD] : [$0] }, as: UTF8.self)
+        var shown: [UInt8] = []
+        shown.reserveCapacity(bytes.count)
+        for byte in bytes { if byte == 0 { shown += [0xEF, 0xBF, 0xBD] } else { shown.append(byte) } }
+        return String(decoding: shown, as: UTF8.self)
     }
 
     /// Reads a row that begins with ``selection``.

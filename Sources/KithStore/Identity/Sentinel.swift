@@ -96,7 +96,7 @@ package enum IdentityDoubt: String, Hashable, Sendable {
 }
 
 extension VectorRecords {
-    /// What the database says of itself to whoever doubts it. Another process may give it a new id at any moment.
+    /// What the database says of itself, which the sentinel compares. Another process may give the store a new id at any moment.
     func claim() throws -> Sentinel.Claim {
         let standing = try standing()
         return Sentinel.Claim(
