@@ -25,7 +25,8 @@ public struct HybridTimestamp: Hashable, Sendable, Comparable {
     /// Milliseconds since 1970.
     public var milliseconds: Int64 { Int64(rawValue >> 16) }
 
-    /// Tells apart what happened within one millisecond.
+    /// 0 if its author's wall clock showed it (or, once in 65,536 times, by counting). Else the author counted on, from its write before or
+    /// from a time that it had heard of, and wrote at ``milliseconds`` or earlier.
     public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
     /// The next timestamp; a counter that overflows advances the millisecond.

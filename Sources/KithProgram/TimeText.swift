@@ -13,13 +13,6 @@ package struct TimeText {
         self.milliseconds = milliseconds
     }
 
-    /// When something was written, by the clocks of the stores, each of which goes on from the latest time that it has heard of. `nil` also
-    /// for what lies more than a day ahead: the clock of a device was wrong, and what was written since stands at that time.
-    package init?(writtenMilliseconds milliseconds: Int64, nowMilliseconds now: Int64 = Int64(Date().timeIntervalSince1970 * 1_000)) {
-        if milliseconds > now + 86_400_000 { return nil }
-        self.init(milliseconds: milliseconds)
-    }
-
     package init?(_ date: Date) {
         guard let milliseconds = Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded()) else { return nil }
         self.init(milliseconds: milliseconds)

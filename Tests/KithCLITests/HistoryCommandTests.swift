@@ -1,6 +1,7 @@
 import Foundation
 import KithCausality
 import KithNotes
+import KithReport
 import KithStore
 import Testing
 
@@ -72,9 +73,47 @@ struct HistoryCommandTests {
         let versions = try home.kith("note", "history", id, "--json").json() as? [[String: Any]]
         #expect(versions?.isEmpty == false && versions?.allSatisfy { $0["written"] as? String == nil } == true)
         #expect(try home.kith("note", "history", id).output.split(separator: "\n").allSatisfy { $0.contains("unknown") })
-        #expect(try home.kith("note", "explain", id).output.contains("\u{201C}Journey\u{201D}, by this device, an unknown time"))
+        #expect(try home.kith("note", "explain", id).output.contains("\u{201C}Journey\u{201D}, by this device, at an unknown time"))
         // This machine's own time of the change is known.
         #expect(try home.kith("history").output.contains("unknown") == false)
+    }
+
+    @Test func `a clock that was an hour ahead makes no time of another write false`() throws {
+        var options = NotesStore.Options()
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        // It was ahead three hours ago, so that its time is over now.
+        options.storeOptions.clock = { HybridTimestamp(milliseconds: now - 2 * 3_600_000) }
+        let ahead = try NotesStore.open(home.store, options: options)
+        let note = try ahead.add(title: "Trip", body: "text")
+        try ahead.close()
+        options.storeOptions.clock = { HybridTimestamp(milliseconds: now - 3 * 3_600_000) }
+        let right = try NotesStore.open(home.store, options: options)
+        try right.edit(note.id) { note in
+            note.title = "Journey"
+            note.body = "text by a clock that is right"
+        }
+        try right.close()
+        let versions = try #require(try home.kith("note", "history", note.id.uuidString, "--json").json() as? [[String: Any]])
+        #expect(versions.map { $0["written"] is String } == [false, true])
+        #expect(versions.map { $0["writtenAtLatest"] is String } == [true, false])
+        let lines = try home.kith("note", "history", note.id.uuidString).output.split(separator: "\n")
+        #expect(lines.map { $0.contains("at the latest") } == [true, false])
+        #expect(
+            try home.kith("note", "explain", note.id.uuidString).output.contains(" at the latest, is shown: nothing was written beside it.")
+        )
+    }
+
+    @Test func `a time is what the writer's clock showed, or the latest it can have been, or unknown`() {
+        let hour: Int64 = 3_600_000
+        let now: Int64 = 1_800_000_000_000
+        func time(_ ahead: Int64, counter: UInt64 = 0) -> WrittenTime {
+            WrittenTime(HybridTimestamp(rawValue: UInt64(now + ahead) << 16 + counter), nowMilliseconds: now)
+        }
+        #expect(time(-hour).iso8601 == "2027-01-15T07:00:00.000Z" && time(-hour).latestISO8601 == nil)
+        #expect(time(-hour, counter: 1).iso8601 == nil && time(-hour, counter: 1).latestISO8601 == "2027-01-15T07:00:00.000Z")
+        // A clock that is somewhat ahead shows what it shows; what was counted on from it says nothing yet.
+        #expect(time(hour).iso8601 == "2027-01-15T09:00:00.000Z" && time(25 * hour).text == "at an unknown time")
+        #expect(time(hour, counter: 1).text == "at an unknown time" && time(hour, counter: 1).latestISO8601 == nil)
     }
 
     @Test func `history names the files that were attached and detached`() throws {

@@ -28,7 +28,7 @@ struct ConflictTests {
         #expect(conflicts.flatMap { $0.versions.map(\.author) }.count { $0 == .own } == 1)
         let theirs = try b.conflicts()
         #expect(theirs.map(\.versions).map { $0.map(\.text) } == conflicts.map(\.versions).map { $0.map(\.text) })
-        #expect(theirs.flatMap { $0.versions.map(\.writtenMilliseconds) } == conflicts.flatMap { $0.versions.map(\.writtenMilliseconds) })
+        #expect(theirs.flatMap { $0.versions.map(\.written) } == conflicts.flatMap { $0.versions.map(\.written) })
     }
 
     @Test(arguments: [0, 1]) func `the version that is chosen stays everywhere, and nothing is left to choose`(version: Int) throws {

@@ -191,6 +191,22 @@ struct UndoTests {
         #expect(try #require(try undo.undo()).left.map(\.reason) == [.deletedSince])
     }
 
+    @Test func `what one merge brought from two devices is reported by who wrote the value`() throws {
+        let stores = (try HistoryTests.store(), try HistoryTests.store(), try HistoryTests.store())
+        let (here, there, third) = stores
+        let undo = here.store.undo(scope: "editor")
+        try here.execute("INSERT INTO item (id, title, n) VALUES (?, 'Milk', 1)", [key(1)])
+        try undo.group("Rename") { db in try db.execute(sql: "UPDATE item SET title = 'Cream'") }
+        try third.receive(from: here)
+        try third.execute("UPDATE item SET n = n + 1")
+        try there.receive(from: third)
+        try there.execute("UPDATE item SET title = 'Oat'")
+        try here.receive(from: there)
+        #expect(try here.store.history().last?.changes.map(\.device) == [nil])
+        let report = try #require(try undo.undo())
+        #expect(report.left == [.init(table: "item", row: HistoryTests.id(1), column: "title", reason: .changedSince, by: .unknown)])
+    }
+
     @Test func `without a journal undo is refused in words`() throws {
         let store = try TestStore()
         #expect { try store.store.undo(scope: "x").group { _ in } } throws: { ($0 as? StoreError)?.message.contains("journal") == true }

@@ -1,6 +1,7 @@
 import Foundation
 import Kith
 import KithNotes
+import KithReport
 
 /// A conflict in the JSON that commands print.
 struct ConflictRecord: Encodable {
@@ -8,8 +9,10 @@ struct ConflictRecord: Encodable {
         let text: String
         /// The machine that wrote it; `nil` for a store that no machine has said it is.
         let device: String?
-        /// When, by that machine's clock; `nil` for a time that no calendar shows.
+        /// When, by that machine's clock; `nil` if that is not known.
         let written: String?
+        /// Then: when it was written at the latest; `nil` if that is not known, either.
+        let writtenAtLatest: String?
     }
 
     let note: String
@@ -28,9 +31,9 @@ struct ConflictRecord: Encodable {
         shown = conflict.lines?.shown
         before = conflict.lines?.before
         versions = conflict.versions.map { version in
-            Version(
-                text: version.text, device: names[version.author],
-                written: TimeText(writtenMilliseconds: version.writtenMilliseconds)?.iso8601)
+            let written = WrittenTime(version.written)
+            return Version(
+                text: version.text, device: names[version.author], written: written.iso8601, writtenAtLatest: written.latestISO8601)
         }
     }
 }

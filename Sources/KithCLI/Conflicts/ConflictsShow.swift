@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kith
 import KithNotes
+import KithReport
 
 struct ConflictsShow: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,8 +36,7 @@ struct ConflictsShow: ParsableCommand {
             }
             for (index, version) in conflict.versions.enumerated() {
                 let heading = "\(conflict.field.rawValue) \(first + index)\(index == 0 && conflict.lines == nil ? ", shown" : "")"
-                let time = TimeText(writtenMilliseconds: version.writtenMilliseconds)?.local ?? "at an unknown time"
-                let origin = "  \(PlainText.line(names[version.author] ?? "another device")), \(time)"
+                let origin = "  \(PlainText.line(names[version.author] ?? "another device")), \(WrittenTime(version.written).text)"
                 try console.writeLine(console.styled(heading, .bold) + console.styled(origin, .dim))
                 try Self.write(version.text, to: console)
             }

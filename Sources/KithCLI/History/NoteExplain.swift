@@ -2,11 +2,12 @@ import ArgumentParser
 import Foundation
 import Kith
 import KithNotes
+import KithReport
 
 struct NoteExplain: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say why a note says what it says: who wrote it, and what was written at the same time.",
+        abstract: "Say why a note says what it says: who wrote it, and what was written beside it.",
         discussion: """
             EXAMPLES
               kith note explain Shopping
@@ -44,16 +45,15 @@ struct NoteExplain: ParsableCommand {
     private static func line(_ version: Explanation.Version, _ names: DeviceNames) -> String {
         let value = Self.text(version.value)
         let author = names[version.author] ?? "a store that no machine has said it is"
-        let when = TimeText(writtenMilliseconds: version.stamp.timestamp.milliseconds)?.local ?? "an unknown time"
         let why =
             switch version.reason {
-            case .only: "is shown: nothing else was written at the same time"
-            case .latest: "is shown: it is the latest of what was written at the same time"
+            case .only: "is shown: nothing was written beside it"
+            case .latest: "is shown: it is the latest of those that were written without sight of each other"
             case .earlier: "is kept: a later one is shown"
             case .comesAfter: "is kept: the one that is shown was written in the same instant, and comes first by the ids of the stores"
             case .found: "was there before the notes were in step, and gives way to what was written"
             }
-        return "\(value), by \(author), \(when), \(why)."
+        return "\(value), by \(author), \(WrittenTime(version.stamp.timestamp).text), \(why)."
     }
 
     private static func what(_ change: HistoryChange, _ field: NoteField) -> String {
@@ -86,6 +86,7 @@ private struct ExplanationRecord: Encodable {
         let value: String?
         let device: String?
         let written: String?
+        let writtenAtLatest: String?
         let reason: String
     }
 
@@ -100,9 +101,9 @@ private struct ExplanationRecord: Encodable {
                 case .integer(let number): "\(number)"
                 default: nil
                 }
+            let written = WrittenTime(version.stamp.timestamp)
             return Version(
-                value: value, device: names[version.author],
-                written: TimeText(writtenMilliseconds: version.stamp.timestamp.milliseconds)?.iso8601,
+                value: value, device: names[version.author], written: written.iso8601, writtenAtLatest: written.latestISO8601,
                 reason: version.reason.rawValue)
         }
         changes = explanation.history.count

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kith
 import KithNotes
+import KithReport
 
 struct NoteHistory: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,7 +28,7 @@ struct NoteHistory: ParsableCommand {
         var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumns: 4)
         table.rows = versions.map { version in
             [
-                .init(version.shortID, .bold), .init(TimeText(writtenMilliseconds: version.milliseconds)?.local ?? "unknown", .dim),
+                .init(version.shortID, .bold), .init(WrittenTime(version.written).text, .dim),
                 .init("+\(version.inserted)"), .init("-\(version.deleted)"),
                 .init(names[version.writer] ?? String(version.author.prefix(8)), .dim),
             ]
@@ -43,8 +44,9 @@ private struct NoteVersionRecord: Encodable {
     /// The author as people call it; `nil` for a store that no machine has said it is.
     let device: String?
     let own: Bool
-    /// `nil` for a time that no calendar shows.
+    /// `nil` if it is not known; then `writtenAtLatest` says what is.
     let written: String?
+    let writtenAtLatest: String?
     let inserted: Int
     let deleted: Int
 
@@ -53,7 +55,9 @@ private struct NoteVersionRecord: Encodable {
         author = version.author
         device = names[version.writer]
         own = version.isOwn
-        written = TimeText(writtenMilliseconds: version.milliseconds)?.iso8601
+        let time = WrittenTime(version.written)
+        written = time.iso8601
+        writtenAtLatest = time.latestISO8601
         inserted = version.inserted
         deleted = version.deleted
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Kith
 import KithNotes
+import KithReport
 
 /// Runs the full-screen view: waits for keys and news, lets the state take them, does what it asks for, shows it.
 final class ViewLoop {
@@ -163,8 +164,7 @@ extension ViewedConflict {
         self.init(
             title: conflict.title, field: conflict.field.rawValue, shown: conflict.lines?.shown,
             versions: conflict.versions.map { version in
-                let time = TimeText(milliseconds: version.writtenMilliseconds)?.local ?? "at an unknown time"
-                return Version(text: version.text, origin: "\(names[version.author] ?? "another device"), \(time)")
+                Version(text: version.text, origin: "\(names[version.author] ?? "another device"), \(WrittenTime(version.written).text)")
             })
     }
 }

@@ -10,8 +10,8 @@ public struct NoteConflict: Hashable, Sendable {
         public let text: String
         /// Who wrote it, as far as this machine knows.
         public let author: Author
-        /// When, in milliseconds since 1970, by the author's clock.
-        public let writtenMilliseconds: Int64
+        /// When, by the author's store, whose clock never goes back.
+        public let written: HybridTimestamp
         let value: ColumnValue
     }
 
@@ -57,7 +57,7 @@ extension NoteConflict {
         let versions = conflict.versions.map { version in
             Version(
                 text: field.text(of: version.value), author: version.author,
-                writtenMilliseconds: version.stamp.timestamp.milliseconds, value: version.value)
+                written: version.stamp.timestamp, value: version.value)
         }
         self.init(noteID: note.id, title: note.title, field: field, versions: versions, lines: lines, conflict: conflict)
     }

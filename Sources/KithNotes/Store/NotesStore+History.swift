@@ -12,8 +12,8 @@ public struct NoteVersion: Hashable, Sendable {
     public let isOwn: Bool
     /// Whose it is, as far as this machine knows.
     public let writer: Author
-    /// When, in milliseconds since 1970, by the author's clock.
-    public let milliseconds: Int64
+    /// When, by the author's store, whose clock never goes back.
+    public let written: HybridTimestamp
     /// Characters (Unicode scalars) that were inserted and deleted.
     public let inserted: Int
     /// Characters (Unicode scalars) that were deleted.
@@ -36,7 +36,7 @@ extension NotesStore {
                 NoteVersion(
                     id: revision.version, author: revision.stamp.dot.replica.description,
                     isOwn: authors[revision.stamp.dot.replica] == .own, writer: authors[revision.stamp.dot.replica],
-                    milliseconds: revision.stamp.timestamp.milliseconds, inserted: revision.insertedScalars,
+                    written: revision.stamp.timestamp, inserted: revision.insertedScalars,
                     deleted: revision.deletedScalars)
             }
         }

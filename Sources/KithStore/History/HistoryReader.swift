@@ -92,6 +92,17 @@ struct HistoryReader {
         guard let replica = change.replica, ledger.catalog.replicas.ids.indices.contains(replica) else { return nil }
         return authors[ledger.catalog.replicas.ids[replica]]
     }
+
+    /// Who wrote the value that a column shows; `nil` of what is no register, and if the row is not there.
+    func writer(of row: RowKey, column: Int) throws -> Author? {
+        guard let table = ledger.catalog[row.table], let tracked = table.tracked,
+            let visible = try UserTable(connection: ledger.connection, table: table, tracked: tracked).find(row.id),
+            let stored = try ledger.storedRow(row.table, row: visible.row),
+            case .register(let register)? = try stored.state(
+                tracked, values: visible.values, elements: { try SetText.elements(of: $0, ledger.connection) })[column]
+        else { return nil }
+        return register.shown.map { authors[$0.stamp.dot.replica] }
+    }
 }
 
 extension Array {

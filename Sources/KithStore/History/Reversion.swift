@@ -100,7 +100,8 @@ struct Reversion {
             guard column == nil || change.kind != .update || change.columns.contains(where: { $0.number == column }),
                 let entry = try records.entry(later)
             else { continue }
-            return reader.change(change, entry, "").device
+            // If several devices wrote the row in that transaction, the value says who.
+            return try reader.device(change, entry) ?? column.flatMap { try reader.writer(of: row, column: $0) }
         }
         return nil
     }
@@ -246,7 +247,7 @@ struct Reversion {
         guard let (_, user) = table(change.row), let found = try user.find(change.row.id) else { return true }
         for (later, other) in try records.changes(of: change.row, after: number) {
             guard let entry = try records.entry(later), !isOwn(entry, other) else { continue }
-            leave(change.row, nil, .changedSince, by: reader.change(other, entry, "").device)
+            leave(change.row, nil, .changedSince, by: reader.device(other, entry))
             return true
         }
         var isReferredTo = false

@@ -13,7 +13,7 @@ extension PageBuilder {
                 [
                     "text": version.text, "index": index, "isShown": index == 0 && conflict.lines == nil,
                     "by": names[version.author] ?? "another device",
-                    "written": TimeText(writtenMilliseconds: version.writtenMilliseconds)?.local ?? "at an unknown time",
+                    "written": WrittenTime(version.written).text,
                 ]
             }
             if let lines = conflict.lines {
@@ -72,7 +72,7 @@ extension PageBuilder {
         let versions = try notes.history(of: id).reversed().map { version -> [String: Any] in
             [
                 "version": version.id.description, "by": names[version.writer] ?? String(version.author.prefix(8)),
-                "written": TimeText(writtenMilliseconds: version.milliseconds)?.local ?? "at an unknown time", "inserted": version.inserted,
+                "written": WrittenTime(version.written).text, "inserted": version.inserted,
                 "deleted": version.deleted,
             ]
         }
