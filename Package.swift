@@ -156,6 +156,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Programs"])),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Programs"])),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Programs"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Programs"])),
                 .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Programs"])),
             ] + nio,
             resources: [.embedInCode("Resources")], swiftSettings: settings),

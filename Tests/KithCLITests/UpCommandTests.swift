@@ -14,6 +14,19 @@ struct UpCommandTests {
         #expect(try home.kith("note", "list").output.contains("Written meanwhile"))
     }
 
+    @Test func `a node serves the page once the process that served it has ended`() async throws {
+        let home = try KithHome()
+        let web = try RunningNode(home, command: "web", "--port", "0", "--no-discovery")
+        try await web.wait { $0.contains("token=") && $0.hasSuffix("\n") }
+        let node = try RunningNode(home, "--no-discovery")
+        try await node.wait { $0.contains("The page is served by another process of yours; when that ends, by this one.") }
+        #expect(!node.output.contains("The notes in a browser"))
+        #expect(try await web.stop(SIGTERM) == 0)
+        try await node.wait { $0.contains("The notes in a browser: http://127.0.0.1:") }
+        #expect(try home.kith("web").output.contains("token="))
+        #expect(try await node.stop(SIGTERM) == 0)
+    }
+
     /// They still make the index of what is searched: of a hundred such nodes four crashed.
     @Test func `nodes that are stopped as soon as they run end cleanly`() {
         let failures = Mutex<[String]>([])

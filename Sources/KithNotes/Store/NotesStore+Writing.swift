@@ -158,15 +158,20 @@ extension Note {
 extension NotesStore {
     /// Pins notes before all others, or no longer, in one transaction. It is no edit: the time of the last change stays.
     ///
+    /// - Returns: how many of them are there.
     /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
-    public func pin(_ ids: [UUID], _ isPinned: Bool) throws(NotesError) {
+    @discardableResult
+    public func pin(_ ids: [UUID], _ isPinned: Bool) throws(NotesError) -> Int {
         try NotesError.mapping {
             try database.write { db in
                 try step(isPinned ? "Pin" : "Unpin", try titles(ids, db), db)
-                for id in ids {
-                    try db.execute(
-                        sql: "UPDATE note SET pinned = ?1 WHERE id = ?2 AND pinned <> ?1", arguments: [isPinned ? 1 : 0, Data(id.bytes)])
+                var count = 0
+                for id in ids.map({ Data($0.bytes) }) {
+                    try db.execute(sql: "UPDATE note SET pinned = ?1 WHERE id = ?2 AND pinned <> ?1", arguments: [isPinned ? 1 : 0, id])
+                    let isThere = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM note WHERE id = ?)", arguments: [id])
+                    count += isThere == true ? 1 : 0
                 }
+                return count
             }
         }
     }

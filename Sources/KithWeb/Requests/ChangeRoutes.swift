@@ -157,9 +157,9 @@ private struct ChosenChange: Decodable {
 
     func make(in notes: NotesStore) throws -> Int {
         let ids = try ChosenNotes(ids: ids).checked
-        if let isPinned { try notes.pin(ids, isPinned) }
+        let pinned = try isPinned.map { try notes.pin(ids, $0) }
         let fields = NewFields(title: nil, color: color, addTags: addTags, removeTags: removeTags, isPinned: nil)
-        if color == nil, addTags == nil, removeTags == nil { return ids.count }
+        if color == nil, addTags == nil, removeTags == nil { return pinned ?? 0 }
         return try notes.edit(ids) { try fields.apply(to: &$0) }
     }
 }

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import KithNotes
 import NIOCore
+import NIOHTTP1
 
 /// What a browser is told when something could not be done: a sentence for people, and a word for scripts.
 struct ErrorAnswer: Error {
@@ -23,6 +24,7 @@ struct ErrorAnswer: Error {
         case let error as HTTPError where error.status == .contentTooLarge: self = .tooLarge
         case let error as HTTPError: self.init(error.status, "failed", "There is nothing here.")
         case is NIOTooManyBytesError: self = .tooLarge
+        case is HTTPParserError: self.init(.badRequest, "badRequest", "This is no HTTP.")
         case is DecodingError: self.init(.badRequest, "badRequest", "This is no change that the page could have sent.")
         default: self.init(.internalServerError, "failed", "Something failed: \(error)")
         }

@@ -162,6 +162,9 @@ struct PageSecurityTests {
         // The connection may end before all of it is sent, and the answer with it.
         let pieces = String(repeating: "100000\r\n\(piece)\r\n", count: 13) + "0\r\n\r\n"
         #expect([0, 413].contains(try browser.answer(to: chunked + pieces).status))
+        for size in ["zz", "-1", "5\r\nabc\r\n0"] {
+            #expect(try browser.answer(to: chunked + "\(size)\r\n{}\r\n0\r\n\r\n").status == 400, "\(size)")
+        }
         let text = String(repeating: "y", count: 4 << 20 + 1)
         #expect(try browser.post("/api/note", "{\"title\":\"Long\",\"body\":\"\(text)\"}").status == 422)
         for json in ["", "{", "[]", "null", "{\"title\":7}", String(repeating: "[", count: 100_000), "{\"title\":\"\\ud800\"}"] {

@@ -60,6 +60,7 @@ struct PageSheetTests {
         #expect(try change([gone] + ids.prefix(1), "\"removeTags\":[\"both\"]") == 200)
         #expect(try titles("tag:both") == 1)
         #expect(try change(Array(repeating: gone, count: 10_000), "\"isPinned\":true") == 200)
+        #expect(try browser.post("/api/notes/change", "{\"ids\":[\"\(gone)\",\"\(ids[0])\"],\"isPinned\":true}").body == #"{"changed":1}"#)
         let tooMany = "{\"ids\":[\(Array(repeating: "\"\(gone)\"", count: 10_001).joined(separator: ","))]}"
         #expect(try browser.post("/api/notes/delete", tooMany).status == 400)
         #expect(try browser.post("/api/trash/restore", tooMany).status == 400)
