@@ -14,6 +14,8 @@ struct FolderContent {
     /// Whether the front matter says the title, not only the name of the file.
     var hasTitle: Bool
     var createdMilliseconds: Int64?
+    /// Of the note's last change before the file was made.
+    var updatedMilliseconds: Int64?
 
     /// - Throws: ``FilesError`` with code `data` for what cannot be understood, so that the file is left as it is.
     init(_ bytes: [UInt8], path: String) throws(FilesError) {
@@ -29,7 +31,7 @@ struct FolderContent {
         // Those that are too many or too long are not dropped: the file would be written without them.
         tags = Array(NoteTags(parsed.tags.map(ForeignNote.word).filter { !$0.isEmpty }))
         attachments = parsed.attachments
-        createdMilliseconds = parsed.createdMilliseconds
+        (createdMilliseconds, updatedMilliseconds) = (parsed.createdMilliseconds, parsed.updatedMilliseconds)
     }
 
     /// What a file says that was made of `note`.
@@ -43,7 +45,7 @@ struct FolderContent {
         color = note.color ?? .none
         tags = note.tags
         attachments = note.attachments
-        createdMilliseconds = note.createdMilliseconds
+        (createdMilliseconds, updatedMilliseconds) = (note.createdMilliseconds, note.updatedMilliseconds)
     }
 
     /// Whether links in the text say the names of files as Kith writes them.

@@ -148,8 +148,12 @@ extension FolderPass {
         var id = known ? options.makeID(now) : content.id ?? options.makeID(now)
         var isNew = true
         if let current = try NotesStore.fetch(id, db) {
-            // What it was made of is not known. If it says something else it is a note of its own, so that nothing is lost.
             isNew = !current.fieldsThatDiffer(from: FolderNote.note(content, id, written)).isEmpty
+            if isNew, let past = try FolderPast.record(of: content, at: file.path, current, store, db) {
+                try FolderNote.merge(content, at: file.path, since: past, into: current, now, db)
+                isNew = false
+            }
+            // If it is not known what it was made of, it is a note of its own, so that nothing is lost.
             if isNew { id = options.makeID(now) }
         }
         var scoped = content
