@@ -133,6 +133,18 @@ struct LostNotesTests {
         #expect(try home.kith("verify").status == 0)
     }
 
+    @Test func `a node whose notes are exchanged for others keeps a copy of them, and ends`() async throws {
+        let node = try RunningNode(home, "--no-discovery")
+        try await node.wait { $0.contains("Local only") }
+        try home.shell("mkdir away; mv \(home.store.path)* away/; \"$KITH\" note add Other >&2")
+        #expect(try await node.end() == 65)
+        #expect(node.output.contains("Others are there now."), "\(node.output)")
+        #expect(try home.kith("note", "list").output.contains("Other"))
+        try home.shell("rm \(home.store.path) \(home.store.path)-*; mv \(home.store.path).rescued-* \(home.store.path)")
+        #expect(try home.kith("note", "list").output.contains("Only here"))
+        #expect(try home.kith("verify").status == 0)
+    }
+
     @Test func `a backup is restored where a list has made an empty file, and a mistyped path makes none`() throws {
         try home.kith("backup", home.path("b"))
         let other = try KithHome()

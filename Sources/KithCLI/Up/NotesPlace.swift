@@ -14,11 +14,12 @@ import Glibc
 import CoreFoundation
 #endif
 
-/// Looks whether the file of the notes is still where it was opened: what is written into one that was deleted is nowhere afterwards.
+/// Looks whether the file of the notes is still where it was opened: what is written into one that was deleted, or for which another one was
+/// put there, is nowhere afterwards.
 struct NotesPlace: Sendable {
     private static let pauseMilliseconds = 2_000
 
-    /// The file has been missing at two looks: one that is exchanged is missing for a moment.
+    /// The file was not there at two looks: some programs take one away for a moment.
     struct Gone: Error {}
 
     let file: URL
@@ -28,19 +29,29 @@ struct NotesPlace: Sendable {
     ///
     /// - Throws: ``Gone``.
     func keep() async throws {
+        // A file system that gives a file another number each time does not tell.
+        let tells = await !notes.haveMoved
         var isMissing = false
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(Self.pauseMilliseconds))
             let wasMissing = isMissing
-            isMissing = isGone
+            isMissing = await isGone(tells)
             if isMissing, wasMissing, !Task.isCancelled { throw Gone() }
         }
     }
 
-    /// Not so where it cannot be looked at.
-    private var isGone: Bool {
+    /// - Parameter tells: whether the file system tells one file from another.
+    private func isGone(_ tells: Bool) async -> Bool {
+        guard let isThere else { return false }
+        if !isThere { return true }
+        return tells ? await notes.haveMoved : false
+    }
+
+    /// Whether some file is there; `nil` where it cannot be looked at.
+    private var isThere: Bool? {
         var status = stat()
-        return stat(file.path, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
+        if stat(file.path, &status) == 0 { return true }
+        return [ENOENT, ENOTDIR].contains(errno) ? false : nil
     }
 
     /// Copies what the notes say beside their place, if that can be done. Whoever calls it has stopped all that writes.
@@ -48,9 +59,9 @@ struct NotesPlace: Sendable {
         let copy = "\(file.path).rescued-\(Int(Date().timeIntervalSince1970))"
         // SQLite has the file open still.
         let isRescued: Void? = try? notes.copy(to: copy)
+        let place = isThere == true ? "Others are there now. " : ""
         let rest =
-            isRescued == nil
-            ? "Put them back, and start again." : "What they say is in \(copy). Move that back, or what is there, and start again."
-        return CommandFailure(.data, "The notes in \(file.path) were moved or deleted meanwhile. \(rest)")
+            isRescued == nil ? "Put them back, and start again." : "What they say is in \(copy). Put what is right there, and start again."
+        return CommandFailure(.data, "The notes in \(file.path) were moved, deleted or exchanged meanwhile. \(place)\(rest)")
     }
 }

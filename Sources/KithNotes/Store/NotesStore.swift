@@ -63,6 +63,11 @@ public final class NotesStore: Sendable {
         }
     }
 
+    /// Whether the notes are no more where they were opened: moved, deleted, or exchanged for others.
+    package var haveMoved: Bool {
+        get async { (try? await store.hasMoved()) ?? false }
+    }
+
     private static func openToWrite(_ file: URL, _ options: Options) throws(NotesError) -> NotesStore {
         try NotesFile.createIfMissing(file)
         let waitSeconds = options.busyTimeoutSeconds > 0 ? min(options.busyTimeoutSeconds, 3_600) : 0

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import KithCapture
 import KithCausality
 import KithLedger
@@ -18,6 +19,15 @@ extension SyncedDatabase {
     /// fit together with what is in it compares this.
     package func incarnation() throws(StoreError) -> String {
         try StoreError.typed { try read(rows: false) { ledger in try NewReplica(options: options).incarnation(ledger) } }
+    }
+
+    /// Whether the file that this store writes is no more at its path: it was moved or deleted, or another one took its place.
+    package func hasMoved() async throws -> Bool {
+        try await database.writeWithoutTransaction { db in
+            var isMoved: Int32 = 0
+            let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved)
+            return code == SQLITE_OK && isMoved != 0
+        }
     }
 
     /// A peer claims to hold this commit of this replica: does the store know it, too?
