@@ -71,7 +71,7 @@ extension Transport {
         case .success(let connection):
             let isAdmitted = state.withLock { state in
                 state.waiting[ticket] = nil
-                return state.admission.authenticate(ticket, as: connection.peer)
+                return state.admission.authenticate(ticket, as: connection.peer, now: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))
             }
             guard isAdmitted, case .enqueued = accepting.yield(connection) else {
                 logger.debug("connection refused: too many", metadata: ["peer": "\(connection.peer.shortDescription)"])

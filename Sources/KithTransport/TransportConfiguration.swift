@@ -53,6 +53,10 @@ package struct TransportConfiguration: Sendable {
     package var knownAddressesMax = 64
     /// Accepted connections of one device.
     var connectionsPerPeerMax = 8
+    /// Connections of one device that are accepted at once after a pause.
+    var connectionsPerPeerBurst = 32
+    /// How many milliseconds it has to let pass for each further one: a session that begins costs both sides work.
+    var connectionsPerPeerPauseMilliseconds: Int64 = 250
     /// Accepted connections that wait to be taken from `Transport.incoming`.
     var incomingMax = 64
 

@@ -71,6 +71,20 @@ struct FilesCommandTests {
         #expect(try home.kith("verify", "--store", other).status == 0)
     }
 
+    @Test func `a passphrase is the same in each form of its accents, and is refused if its letters cannot be read`() throws {
+        let words = "pass\u{E9} \u{D1}and\u{FA} tr\u{E8}s"
+        try home.kith("note", "add", "Kept")
+        try home.kith("device", "id")
+        #expect(try home.kith("backup", home.path("s"), "--passphrase", input: "\(words)\n").status == 0)
+        #expect(try home.kith("device", "export", "d", input: "\(words)\n").status == 0)
+        let other = try KithHome()
+        for folder in [home, other] { try folder.write("word", Data("\(words.decomposedStringWithCanonicalMapping)\n".utf8)) }
+        #expect(try other.shell("\"$KITH\" restore \(home.path("s")) < word").status == 0)
+        #expect(try other.shell("\"$KITH\" device import \(home.path("d")) < word").status == 0)
+        expectFailure(try other.shell("printf 'pass\\351 and others\\n' | \"$KITH\" backup --passphrase b"), 65, "not UTF-8")
+        #expect(!FileManager.default.fileExists(atPath: other.path("b")))
+    }
+
     @Test(
         "a backup that is made while a node runs, and notes and files are added, is as of one moment and lacks nothing",
         .timeLimit(.minutes(5)))

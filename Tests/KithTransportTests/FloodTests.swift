@@ -102,6 +102,21 @@ import Testing
         #expect(door.authenticate(door.arrive(from: "a").ticket, as: peer))
     }
 
+    @Test func `a device that connects again and again has to wait, and no other one`() {
+        let door = Door()
+        let (restless, other) = (DeviceKey().id, DeviceKey().id)
+        func connects(_ device: DeviceID, _ now: Int64) -> Bool {
+            let ticket = door.arrive(from: "a").ticket
+            defer { door.leave(ticket) }
+            return door.authenticate(ticket, as: device, now: now)
+        }
+        #expect((0..<1_000).count { _ in connects(restless, 0) } == 32)
+        #expect((1...10_000).count { connects(restless, $0) } == 40)
+        #expect(connects(other, 10_000))
+        // After a pause it has its burst again.
+        #expect((0..<1_000).count { _ in connects(restless, 20_000) } == 32)
+    }
+
     @Test func `a trusted peer gets in through a flood of half open connections`() async throws {
         let (own, friend) = (DeviceKey(), DeviceKey())
         let transport = try Transport(key: own, admits: { $0 == friend.id })
@@ -166,6 +181,7 @@ import Testing
 /// An admission control that can be asked inside an expectation.
 private final class Door {
     private var admission = AdmissionControl(configuration: TransportConfiguration())
+    private var now: Int64 = 0
 
     var waitingCount: Int { admission.waitingCount }
 
@@ -173,8 +189,10 @@ private final class Door {
         admission.arrive(from: address)
     }
 
-    func authenticate(_ ticket: AdmissionControl.Ticket, as peer: DeviceID) -> Bool {
-        admission.authenticate(ticket, as: peer)
+    /// - Parameter now: without it a second has passed since the one before.
+    func authenticate(_ ticket: AdmissionControl.Ticket, as peer: DeviceID, now: Int64? = nil) -> Bool {
+        self.now = now ?? self.now + 1_000
+        return admission.authenticate(ticket, as: peer, now: self.now)
     }
 
     func leave(_ ticket: AdmissionControl.Ticket) {

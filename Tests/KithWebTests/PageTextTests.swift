@@ -5,6 +5,15 @@ import Testing
 
 @Suite("Text that a person wrote is taken for HTML")
 struct PageTextTests {
+    @Test func `of a title or a version of any length the page shows the beginning, and says how much more there is`() {
+        let honest = String(repeating: "\u{1F600}", count: 250)
+        #expect(PageBuilder.title(honest) == honest && PageBuilder.title("") == "(no title)")
+        let long = PageBuilder.title(String(repeating: "a", count: 5_000_000))
+        #expect(long.utf8.count < 1_100 && long.hasSuffix("a\u{2026} (4999000 more characters)"))
+        let marks = PageBuilder.beginning(of: "a" + String(repeating: "\u{301}", count: 1_000), 10)
+        #expect(marks.unicodeScalars.count < 50 && marks.hasSuffix(" (991 more characters)"))
+    }
+
     @Test("a mark on a quotation mark or a bracket leaves it what it is", arguments: ["\u{301}", "\u{200D}", "\u{FE0F}", ""])
     func marks(_ mark: String) throws {
         let hostile = "\"\(mark) autofocus onfocus=\"\(mark)alert(1) '\(mark) <\(mark)script>&\(mark)amp;"

@@ -27,7 +27,7 @@ struct DeviceExport: ParsableCommand {
         }
         let folder = try options.identity()
         _ = try DeviceKey.load(from: folder)
-        try IdentityArchive.export(from: folder, to: file, passphrase: Passphrase.read(isNew: true))
+        try IdentityArchive.export(from: folder, to: file, passphrase: Passphrase.readNew())
         if options.json { return try Console.output.write(json: ["file": file]) }
         try Console.output.writeLine("The identity of this machine is in \(PlainText.line(file)). The notes are not.")
     }

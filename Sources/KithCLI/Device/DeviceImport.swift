@@ -24,7 +24,7 @@ struct DeviceImport: ParsableCommand {
         guard let handle = FileHandle(forReadingAtPath: file),
             let archive = try? handle.read(upToCount: IdentityArchive.bytesMax + 1) ?? Data()
         else { throw CommandFailure(.noInput, "\(file) cannot be read. Check the path.") }
-        let id = try IdentityArchive.restore(Array(archive), passphrase: Passphrase.read(isNew: false), into: options.identity())
+        let id = try Passphrase.opening { try IdentityArchive.restore(Array(archive), passphrase: $0(), into: options.identity()) }
         if options.json { return try Console.output.write(json: ["id": id.description]) }
         try Console.output.writeLine("This machine is now the device \(id).")
     }

@@ -1,4 +1,6 @@
 import Foundation
+import KithFiles
+import KithTrust
 
 #if canImport(Darwin)
 import Darwin
@@ -10,12 +12,47 @@ import Glibc
 
 /// A passphrase from the person at the keyboard, or from the first line of standard input.
 enum Passphrase {
-    /// - Parameter isNew: whether a person is to type it twice.
-    static func read(isNew: Bool) throws -> String {
-        guard isatty(STDIN_FILENO) == 1 else { return readLine() ?? "" }
-        let passphrase = try ask("Passphrase: ")
-        if isNew, try ask("The same again: ") != passphrase { throw CommandFailure(.data, "The two passphrases differ.") }
+    /// One that something is sealed with, which a person types twice.
+    static func readNew() throws -> String {
+        let passphrase = try read()
+        // What cannot be read stands there as this character: other passphrases would open it, too.
+        if passphrase.contains("\u{FFFD}") {
+            throw CommandFailure(.data, "The passphrase is not UTF-8. Set the terminal to UTF-8, or take another one.")
+        }
+        if isatty(STDIN_FILENO) == 1, try !ask("The same again: ").utf8.elementsEqual(passphrase.utf8) {
+            throw CommandFailure(.data, "The two passphrases differ.")
+        }
         return passphrase
+    }
+
+    /// Opens what is sealed, perhaps. A keyboard may make accents in another form (NFC, NFD) than the one that the passphrase was typed with.
+    ///
+    /// - Parameter body: asks for the passphrase if it needs one.
+    static func opening<Content>(_ body: (_ passphrase: () throws -> String) throws -> Content) throws -> Content {
+        var typed: String?
+        func first() throws -> String {
+            let passphrase = try read()
+            typed = passphrase
+            return passphrase
+        }
+        do {
+            return try body(first)
+        } catch  where isWrong(error) {
+            guard let typed else { throw error }
+            let forms = [typed.precomposedStringWithCanonicalMapping, typed.decomposedStringWithCanonicalMapping]
+            for form in forms where !form.utf8.elementsEqual(typed.utf8) {
+                do { return try body { form } } catch  where isWrong(error) {}
+            }
+            throw error
+        }
+    }
+
+    private static func isWrong(_ error: any Error) -> Bool {
+        (error as? FilesError)?.code == .wrongPassphrase || (error as? TrustError)?.code == .wrongPassphrase
+    }
+
+    private static func read() throws -> String {
+        try isatty(STDIN_FILENO) == 1 ? ask("Passphrase: ") : readLine() ?? ""
     }
 
     /// Asks on the terminal, which does not show what is typed.

@@ -27,7 +27,7 @@ struct BackupCommand: ParsableCommand {
 
     func run() throws {
         _ = try options.foldersWithFile(needingNotes: true)
-        let secret = passphrase ? try Passphrase.read(isNew: true) : nil
+        let secret = passphrase ? try Passphrase.readNew() : nil
         let report = try Interruption.leavingNothing {
             try options.withNotes(needingNotes: true) { notes in
                 let progress = ProgressLine()

@@ -65,14 +65,14 @@ struct RestoreCommand: ParsableCommand {
         let words = "Reading the backup"
         if !isSealed { progress.say(words) }
         defer { progress.clear() }
-        func passphrase() throws -> String {
-            let passphrase = try Passphrase.read(isNew: false)
-            progress.say(words)
-            return passphrase
-        }
         do {
-            return try Interruption.leavingNothing {
-                try NotesBackup.restore(file, to: place, passphrase: passphrase, makingRoom: makeRoom)
+            return try Passphrase.opening { passphrase in
+                func ask() throws -> String {
+                    let passphrase = try passphrase()
+                    progress.say(words)
+                    return passphrase
+                }
+                return try Interruption.leavingNothing { try NotesBackup.restore(file, to: place, passphrase: ask, makingRoom: makeRoom) }
             }
         } catch {
             // One that holds something stays.

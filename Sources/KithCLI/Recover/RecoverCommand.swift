@@ -54,9 +54,11 @@ struct RecoverCommand: ParsableCommand {
             let ending = Self.ending
             let backup: NotesBackup.Report
             do {
-                backup = try Interruption.leavingNothing {
-                    try NotesBackup.restore(restore, to: file, passphrase: { try Passphrase.read(isNew: false) }) {
-                        names = try SyncedDatabase.setAside(at: file.path, ending: ending)
+                backup = try Passphrase.opening { passphrase in
+                    try Interruption.leavingNothing {
+                        try NotesBackup.restore(restore, to: file, passphrase: passphrase) {
+                            names = try SyncedDatabase.setAside(at: file.path, ending: ending)
+                        }
                     }
                 }
             } catch {

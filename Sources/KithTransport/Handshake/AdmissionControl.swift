@@ -27,6 +27,8 @@ struct AdmissionControl: Sendable {
     private var peers: [Ticket: DeviceID] = [:]
     /// Where somebody was let in, the last one last.
     private var known: [String] = []
+    /// When a device will have let pass what its connections so far ask for, in milliseconds; without those that have.
+    private var paid: [DeviceID: Int64] = [:]
 
     init(configuration: TransportConfiguration) {
         self.configuration = configuration
@@ -48,14 +50,27 @@ struct AdmissionControl: Sendable {
     }
 
     /// The connection proved to be `peer`.
-    /// - Returns: `false` if that device has as many connections as it may; the connection must be closed.
-    mutating func authenticate(_ ticket: Ticket, as peer: DeviceID) -> Bool {
+    ///
+    /// - Parameter now: milliseconds by a clock that never goes back.
+    /// - Returns: `false` if that device has as many connections as it may, or makes them too fast; the connection must be closed.
+    mutating func authenticate(_ ticket: Ticket, as peer: DeviceID, now: Int64) -> Bool {
         if let address = waiting.first(where: { $0.ticket == ticket })?.address {
             known = Array((known.filter { $0 != address } + [address]).suffix(max(0, configuration.knownAddressesMax)))
         }
         waiting.removeAll { $0.ticket == ticket }
         guard peers.values.count(where: { $0 == peer }) < max(1, configuration.connectionsPerPeerMax) else { return false }
+        guard pay(for: peer, now) else { return false }
         peers[ticket] = peer
+        return true
+    }
+
+    /// Whether a device has let pass enough time since its connections before, a burst of them apart. One that is refused costs nothing.
+    private mutating func pay(for peer: DeviceID, _ now: Int64) -> Bool {
+        paid = paid.filter { $0.value > now }
+        let pause = configuration.connectionsPerPeerPauseMilliseconds
+        let due = max(paid[peer] ?? now, now) + pause
+        if due - now > Int64(max(1, configuration.connectionsPerPeerBurst)) * pause { return false }
+        paid[peer] = due
         return true
     }
 

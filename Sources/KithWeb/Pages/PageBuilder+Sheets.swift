@@ -6,23 +6,33 @@ import KithReport
 
 /// The parts of the page beside the notes: versions to choose between, the trash, and the other machines.
 extension PageBuilder {
+    /// How much of a version is shown; `kith conflicts show` prints all of it.
+    private static let versionScalarsMax = 20_000
+    private static let labelScalarsMax = 200
+
     func conflicts() throws -> String {
         let names = deviceNames
         let conflicts = try notes.conflicts().map { conflict -> [String: Any] in
             var versions = conflict.versions.enumerated().map { index, version -> [String: Any] in
                 [
-                    "text": version.text, "index": index, "isShown": index == 0 && conflict.lines == nil,
+                    "text": Self.beginning(of: version.text, Self.versionScalarsMax),
+                    "label": Self.beginning(of: version.text, Self.labelScalarsMax), "index": index,
+                    "isShown": index == 0 && conflict.lines == nil,
                     "by": names[version.author] ?? "another device",
                     "written": WrittenTime(version.written).text,
                 ]
             }
             if let lines = conflict.lines {
-                versions.append(["text": lines.shown, "index": -1, "isShown": true, "by": "both, as it stands", "written": ""])
+                versions.append([
+                    "text": Self.beginning(of: lines.shown, Self.versionScalarsMax),
+                    "label": Self.beginning(of: lines.shown, Self.labelScalarsMax), "index": -1, "isShown": true,
+                    "by": "both, as it stands", "written": "",
+                ])
             }
             return [
-                "id": conflict.noteID.uuidString.lowercased(), "title": conflict.title.isEmpty ? "(no title)" : conflict.title,
+                "id": conflict.noteID.uuidString.lowercased(), "title": Self.title(conflict.title),
                 "field": conflict.field.rawValue, "mark": Self.mark(of: conflict), "versions": versions,
-                "before": conflict.lines?.before ?? "", "hasBefore": conflict.lines != nil,
+                "before": Self.beginning(of: conflict.lines?.before ?? "", Self.versionScalarsMax), "hasBefore": conflict.lines != nil,
             ]
         }
         return templates.render("conflicts", ["conflicts": conflicts, "isEmpty": conflicts.isEmpty])

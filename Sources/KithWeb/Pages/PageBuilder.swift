@@ -94,7 +94,17 @@ struct PageBuilder: Sendable {
         return templates.render("rows", ["entries": rows])
     }
 
-    static func title(of note: Note) -> String { note.title.isEmpty ? "(no title)" : note.title }
+    static func title(of note: Note) -> String { title(note.title) }
+
+    static func title(_ title: String) -> String { title.isEmpty ? "(no title)" : beginning(of: title, NoteLimits.titleBytesMax) }
+
+    /// A text, or so many characters of it: another machine may have written any length.
+    static func beginning(of text: String, _ scalarsMax: Int) -> String {
+        if text.utf8.count <= scalarsMax { return text }
+        let count = text.unicodeScalars.count
+        return count <= scalarsMax
+            ? text : String(text.unicodeScalars.prefix(scalarsMax)) + "\u{2026} (\(count - scalarsMax) more characters)"
+    }
 
     /// What was found in the body, or its beginning.
     private static func excerpt(of entry: NotePage.Entry) -> [[String: Any]] {
