@@ -18,7 +18,10 @@ final class EventBoard: Sendable {
     var events: AsyncStream<NodeEvent> { readers.stream(bufferedMax: Self.bufferedMax) }
 
     /// Whether events are read or counted, so that it is worth a look what there is to say.
-    var isHeard: Bool { readers.readerCount > 0 || NodeMetrics.areCounted }
+    var isHeard: Bool { readerCount > 0 || NodeMetrics.areCounted }
+
+    /// How many read now.
+    var readerCount: Int { readers.readerCount }
 
     /// Something begins.
     func begin(_ kind: NodeEvent.Kind, with peer: DeviceID? = nil) -> NodeOperation {
