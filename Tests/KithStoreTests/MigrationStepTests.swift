@@ -194,6 +194,40 @@ struct MigrationStepTests {
         try meet(a, b, c)
     }
 
+    @Test(arguments: [true, false], ["", "; ALTER TABLE note DROP COLUMN title"])
+    func `what a step makes of an edit that a newer device had not seen stays, whether they met before the step or not`(
+        meets: Bool, rest: String
+    ) throws {
+        let (a, b) = try pair()
+        try b.execute("UPDATE note SET title = 'edited' WHERE title = 'one'")
+        let table = TrackedTable("note", sets: ["tags", "words"], counters: ["views", "total"], texts: ["body", "summary"])
+        let step = """
+            ALTER TABLE note ADD COLUMN summary TEXT; ALTER TABLE note ADD COLUMN total INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE note ADD COLUMN words TEXT NOT NULL DEFAULT '[]'; ALTER TABLE note ADD COLUMN label TEXT;
+            UPDATE note SET summary = title || '!', total = length(title), words = json_array(title), label = '<' || title || '>'\(rest)
+            """
+        try a.update(step, table: table)
+        if meets {
+            try b.receive(from: a)
+            try a.receive(from: b)
+        }
+        try b.update(step, table: table)
+        // Of a column that is dropped, a device may hold what others have sent since.
+        for _ in 0..<2 {
+            try b.receive(from: a)
+            try a.receive(from: b)
+        }
+        if rest.isEmpty { try meet(a, b) }
+        for device in [a, b] {
+            let shown = try device.text("SELECT label || total || words || summary FROM note ORDER BY id")
+            #expect(shown == ["<one>3[\"edited\",\"one\"]one!", "<two>3[\"two\"]two!"])
+            let kept = try device.alternatives(1)
+            #expect(
+                kept.count == 3 && ["summary", "total", "label"].allSatisfy { name in kept.contains { $0.hasPrefix(name) } }, "\(kept)")
+            #expect(try device.alternatives(2) == [])
+        }
+    }
+
     @Test(arguments: [
         (TrackedTable("note"), TrackedTable("note", sets: ["tags"], counters: ["views"])),
         (TrackedTable("note", sets: ["tags"], counters: ["views"], texts: ["body"]), TrackedTable("note")),

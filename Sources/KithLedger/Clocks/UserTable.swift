@@ -92,7 +92,7 @@ package struct UserTable {
 }
 
 extension Cell {
-    fileprivate var shownValue: ColumnValue? {
+    package var shownValue: ColumnValue? {
         switch self {
         case .register(let state): state.shown?.value
         case .set(let state): .text(SetText.text(of: state.members))

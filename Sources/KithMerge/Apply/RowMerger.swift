@@ -135,16 +135,33 @@ package struct RowMerger {
 
     /// Shows a row that was kept until the schema knew it, or whatever the app's table now allows to be shown of it.
     ///
-    /// - Parameter columns: those that the app's table has only now; what their clocks hold is written there.
-    package func settle(_ tableNumber: Int, _ id: RowID, revealing columns: [Int] = []) throws {
+    /// - Parameters:
+    ///   - columns: those that the app's table has only now; what their clocks hold is written there.
+    ///   - found: cells of what stands there now, to be kept beside that.
+    package func settle(
+        _ tableNumber: Int, _ id: RowID, revealing columns: [Int] = [],
+        beside found: (RowState, StoredRow, [ColumnValue]) throws -> RowState = { _, _, _ in RowState() }
+    ) throws {
         guard let table = ledger.catalog[tableNumber] else { return }
         let held = try find(table, id)
         var state = held.state
         if let visible = held.visible, let stored = try ledger.storedRow(tableNumber, row: visible.row) {
             state.reveal(columns, of: stored)
+            try adopt(found(state, stored, visible.values), into: &state, tableNumber, id)
         }
         state.context = try ledger.contextVector(held.context)
         try save(state, table, id, held)
+    }
+
+    /// Takes cells that were found into a row. They supersede nothing, and nothing is covered by what nobody knows.
+    package func adopt(_ found: RowState, into state: inout RowState, _ table: Int, _ id: RowID) throws {
+        if found.cells.isEmpty { return }
+        var part = found
+        let (nothing, texts) = (VersionVector(), TextCells(ledger))
+        try texts.fill(&part, table: table, id: id, unknownTo: nothing)
+        try texts.spellOut(&state, with: &part, table: table, id: id)
+        state.merge(part, knowing: nothing, theirs: nothing)
+        try texts.settle(&state, table: table, id: id)
     }
 
     /// Makes the store hold `state`, whose context says what it must keep.

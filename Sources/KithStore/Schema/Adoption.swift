@@ -75,16 +75,12 @@ struct Adoption {
         let hidden = try ledger.hiddenRow(table.number, id)
         let found = StoredRow(base: stamp, baseColumns: table.columns.count, exceptions: RowState())
         var state = hidden?.state ?? RowState()
-        var part = try found.state(tracked, values: visible.values) { try SetText.elements(of: $0, connection) }
-        let (nothing, texts) = (VersionVector(), TextCells(ledger))
-        try texts.fill(&part, table: table.number, id: id, unknownTo: nothing)
-        try texts.spellOut(&state, with: &part, table: table.number, id: id)
-        // Nothing is covered by what nobody knows, so that both sides stay.
-        state.merge(part, knowing: nothing, theirs: nothing)
-        try texts.settle(&state, table: table.number, id: id)
+        let part = try found.state(tracked, values: visible.values) { try SetText.elements(of: $0, connection) }
+        let merger = try RowMerger(ledger: ledger, clock: clock)
+        try merger.adopt(part, into: &state, table.number, id)
         state.context = try ledger.contextVector(hidden?.context)
         if let hidden { try ledger.reindex(table.number, from: hidden.state.liveDots, at: -hidden.number, to: [], at: 0) }
         let held = RowMerger.Held(context: hidden?.context, visible: visible, hidden: hidden)
-        try RowMerger(ledger: ledger, clock: clock).save(state, table, id, held)
+        try merger.save(state, table, id, held)
     }
 }

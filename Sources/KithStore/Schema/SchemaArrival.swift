@@ -59,7 +59,7 @@ struct SchemaArrival {
         try renewReferences(of: table)
         ledger.catalog.tables[table.number].tracked = tracked
         // A row that was hidden shows its columns at once, and must not be looked at again for what it does not show yet.
-        if !appeared.isEmpty { try reveal(appeared, of: table, besides: shown) }
+        if !appeared.isEmpty { try reveal(appeared, of: table, tracked, besides: shown) }
         if isOtherPolicy { try settleDeletedRows(table) }
         try settleHiddenRows(table)
         return try NewColumns(ledger: ledger, clock: clock).adopt(new, of: table, tracked)
@@ -178,11 +178,16 @@ struct SchemaArrival {
     }
 
     /// Rows with cells of columns that the table has only now. They are exceptions, so that to add a column takes no time.
-    private func reveal(_ appeared: [Int], of table: CatalogTable, besides shown: Set<Int64>) throws {
+    private func reveal(
+        _ appeared: [Int], of table: CatalogTable, _ tracked: CatalogTable.Tracked, besides shown: Set<Int64>
+    ) throws {
         let merger = try RowMerger(ledger: ledger, clock: clock)
+        let steps = try StepValues(appeared, of: tracked, ledger, clock)
         for (row, id) in try rows(of: table, "WHERE exceptions IS NOT NULL") where !shown.contains(row) {
             guard let stored = try ledger.storedRow(table.number, row: row) else { continue }
-            if appeared.contains(where: { stored.exceptions[$0] != nil }) { try merger.settle(table.number, id, revealing: appeared) }
+            if appeared.contains(where: { stored.exceptions[$0] != nil }) {
+                try merger.settle(table.number, id, revealing: appeared, beside: steps.cells)
+            }
         }
     }
 

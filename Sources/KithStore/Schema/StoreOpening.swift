@@ -260,7 +260,7 @@ struct StoreOpening {
         }
         let hasNewText = appeared.contains { table.kind(of: $0) == .text }
         if ours.isEmpty, !hasNewText, RegistersMadeTexts(table) == nil { return ([], adopts) }
-        return (try connection.writing(as: .merge) { try takeUpTexts(table, tracked, appeared, ledger) }, adopts)
+        return (try connection.writing(as: .merge) { try takeUpTexts(table, tracked, appeared, ledger, clock) }, adopts)
     }
 
     /// Rows without clocks are adopted. Returns whether there were any.

@@ -11,15 +11,17 @@ extension StoreOpening {
     ///
     /// - Returns: the rows that it was done for; they show all columns that `appeared`.
     func takeUpTexts(
-        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger
+        _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int], _ ledger: RowLedger, _ clock: CommitClock
     ) throws -> Set<Int64> {
         guard tracked.kinds.contains(.text) else { return [] }
+        let steps = try StepValues(appeared, of: tracked, ledger, clock)
+        let merger = try RowMerger(ledger: ledger, clock: clock)
         let carrying = RegistersMadeTexts(table)
         let select = try ledger.connection.statement("SELECT row, id FROM \(ClockTable.name(table.number))")
         var rows: [(row: Int64, id: RowID)] = []
         while try select.step() { rows.append((select.integer(0), try select.rowID(1))) }
         var changed: Set<Int64> = []
-        for (row, id) in rows where try takeUpTexts(of: row, id, table, tracked, appeared, ledger, carrying) { changed.insert(row) }
+        for (row, id) in rows where try takeUpTexts(of: row, id, table, tracked, appeared, merger, steps, carrying) { changed.insert(row) }
         let isHiddenChanged = try carrying.map { try carryOverHidden(table, ledger, $0) } ?? false
         // No commit tells of it.
         if !changed.isEmpty || isHiddenChanged { try DigestLedger(ledger: ledger).distrust() }
@@ -29,8 +31,9 @@ extension StoreOpening {
     /// - Returns: whether the row is another one now.
     private func takeUpTexts(
         of row: Int64, _ id: RowID, _ table: CatalogTable, _ tracked: CatalogTable.Tracked, _ appeared: [Int],
-        _ ledger: RowLedger, _ carrying: RegistersMadeTexts?
+        _ merger: RowMerger, _ steps: StepValues, _ carrying: RegistersMadeTexts?
     ) throws -> Bool {
+        let ledger = merger.ledger
         let user = UserTable(connection: ledger.connection, table: table, tracked: tracked)
         guard var stored = try ledger.storedRow(table.number, row: row), let found = try user.find(id) else { return false }
         // A text that is NULL came without a change.
@@ -58,6 +61,7 @@ extension StoreOpening {
         if isShown, !isCarried { return false }
         try TextCells(ledger).settle(&state, table: table.number, id: id)
         try carrying?.settle(carried, in: &state, id: id, TextCells(ledger))
+        try merger.adopt(steps.cells(beside: state, stored, found.values), into: &state, table.number, id)
         try user.update(row, from: found.values, to: state.shownValues(tracked))
         let new = StoredRow(state, table, tracked, context: stored.context)
         try ledger.save(new, table.number, row: row, id: id)
