@@ -16,6 +16,8 @@ extension SyncedDatabase {
             let image = try DatabaseImage(readingFrom: path)
             var configuration = configuration
             configuration.journalMode = .default
+            // In memory SQLite keeps nobody from writing then, and the store, which refuses writes, would not hear of them.
+            configuration.readonly = false
             let queue = try DatabaseQueue(configuration: configuration)
             try queue.inDatabase(image.load)
             return queue

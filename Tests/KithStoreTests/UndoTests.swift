@@ -207,6 +207,22 @@ struct UndoTests {
         #expect(report.left == [.init(table: "item", row: HistoryTests.id(1), column: "title", reason: .changedSince, by: .unknown)])
     }
 
+    @Test(arguments: ["INTEGER DEFAULT 3", "INTEGER NOT NULL DEFAULT 3"])
+    func `a row that comes back shows the default of a column that the table has only since then`(column: String) throws {
+        let here = try HistoryTests.store()
+        try here.execute("INSERT INTO item (id, title, n) VALUES (?, NULL, 1)", [key(1)])
+        try here.store.undo(scope: "editor").group { db in try db.execute(sql: "DELETE FROM item") }
+        here.store.close()
+        try here.database.write { db in
+            try SyncedDatabase.removeTriggers(of: "item", in: db)
+            try db.execute(sql: "ALTER TABLE item ADD COLUMN stars \(column)")
+        }
+        let store = try SyncedDatabase(here.database, tables: HistoryTests.tables, options: TestStore.options())
+        defer { store.close() }
+        #expect(try store.undo(scope: "editor").undo()?.isWhole == true)
+        #expect(try here.database.read { try String.fetchOne($0, sql: "SELECT n || stars || (title IS NULL) FROM item") } == "131")
+    }
+
     @Test func `without a journal undo is refused in words`() throws {
         let store = try TestStore()
         #expect { try store.store.undo(scope: "x").group { _ in } } throws: { ($0 as? StoreError)?.message.contains("journal") == true }

@@ -34,7 +34,8 @@ struct JournalSource {
         for (place, old) in image.values where place < tracked.columns.count {
             // The first column is the rowid.
             let new = isThere ? find.value(Int32(place + 1)) : .null
-            if new == old { continue }
+            // Of a row that is gone NULL is written down, too: else it could be a column that the table did not have yet.
+            if new == old, isThere { continue }
             if isThere, tracked.kinds[place] == .text, case .text(let old) = old, case .text(let new) = new {
                 columns.append((tracked.columns[place], .text(old, new)))
             } else {

@@ -69,6 +69,7 @@ struct HistoryReader {
         var columns: [String: HistoryChange.Column] = [:]
         for (number, content) in change.columns {
             guard let column = ledger.catalog[change.row.table]?.columns[checked: number] else { continue }
+            if change.kind == .delete, case .values(.null, _) = content { continue }
             let name = column.sqlName ?? String(decoding: column.key.name, as: UTF8.self)
             columns[name] =
                 switch content {

@@ -187,9 +187,10 @@ struct Reversion {
             try records.entry(later).map { !isOwn($0, other) } ?? true
         }
         for (place, column) in user.tracked.columns.enumerated() {
-            var wanted = ColumnValue.null
-            if case .values(let old, _)? = change.columns.first(where: { $0.number == column })?.content { wanted = old }
-            if found.values[place] == wanted { continue }
+            // The table did not have a column then of which nothing is written down.
+            guard case .values(let wanted, _)? = change.columns.first(where: { $0.number == column })?.content,
+                found.values[place] != wanted
+            else { continue }
             if isForeign || foreign.contains(column) {
                 leave(
                     change.row, state.ledger.catalog[change.row.table]?.columns[column].sqlName, .changedSince,

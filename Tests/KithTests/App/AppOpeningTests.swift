@@ -154,13 +154,19 @@ import Testing
         try FileManager.default.createDirectory(atPath: file.path + "-wal/x", withIntermediateDirectories: true)
         let error = #expect(throws: SyncedAppError.self) { try Pantry.open(in: folder.url) }
         #expect(error?.code == .readOnly && error?.recoveries == [.readOnlyCopy], "\(error?.message ?? "")")
-        let copy = try Pantry.open(in: folder.url) { $0.recovery = .readOnlyCopy }
-        #expect(copy.readOnlyReason != nil)
-        #expect(try copy.titles() == ["Milk"])
-        #expect(throws: (any Error).self) { try copy.add("Bread") }
-        copy.start()
-        #expect(!copy.isStarted)
-        try await copy.close()
+        for isReadOnly in [false, true] {
+            let copy = try Pantry.open(in: folder.url) { options in
+                options.recovery = .readOnlyCopy
+                options.configuration.readonly = isReadOnly
+            }
+            #expect(copy.readOnlyReason != nil)
+            #expect(try copy.titles() == ["Milk"])
+            #expect(throws: (any Error).self) { try copy.add("Bread") }
+            #expect(try copy.titles() == ["Milk"])
+            copy.start()
+            #expect(!copy.isStarted)
+            try await copy.close()
+        }
     }
 
     @Test func `a key that cannot be read is named, and left as it is`() async throws {
