@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 from playwright.sync_api import sync_playwright
 
 import choices
+import early
 import figures
 import ordering
 import others
@@ -31,7 +32,7 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):
-    return next(getattr(module, "part_" + part) for module in (writing, undoing, others, places, choices, ordering, figures) if hasattr(module, "part_" + part))
+    return next(getattr(module, "part_" + part) for module in (writing, early, undoing, others, places, choices, ordering, figures) if hasattr(module, "part_" + part))
 
 
 def print_standing(browser, homes):

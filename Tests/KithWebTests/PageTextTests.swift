@@ -5,6 +5,23 @@ import Testing
 
 @Suite("Text that a person wrote is taken for HTML")
 struct PageTextTests {
+    @Test func `a file gets a name that no other one of the note has`() {
+        #expect(FileRoutes.free("image.png", among: []) == "image.png" && FileRoutes.free("a", among: ["b"]) == "a")
+        #expect(FileRoutes.free("image.png", among: ["image.png", "image (2).png"]) == "image (3).png")
+        #expect(FileRoutes.free(".png", among: [".png"]) == ".png (2)" && FileRoutes.free("a.b.c", among: ["a.b.c"]) == "a.b (2).c")
+        let long = String(repeating: "n", count: 255)
+        #expect(FileRoutes.free(long, among: [long]) == long)
+    }
+
+    @Test func `a text of any length reads up to the end of a line`() {
+        let line = String(repeating: "x", count: 99) + "\n"
+        #expect(NoteReading.beginning(of: line).isCut == false)
+        let (text, isCut) = NoteReading.beginning(of: String(repeating: line, count: 40_000))
+        #expect(isCut && text.utf8.count > 262_000 && text.utf8.count <= 262_144 && text.hasSuffix("x"))
+        let faces = NoteReading.beginning(of: "a" + String(repeating: "\u{1F600}", count: 100_000))
+        #expect(faces.isCut && faces.text.unicodeScalars.allSatisfy { $0 != "\u{FFFD}" })
+    }
+
     @Test func `of a title or a version of any length the page shows the beginning, and says how much more there is`() {
         let honest = String(repeating: "\u{1F600}", count: 250)
         #expect(PageBuilder.title(honest) == honest && PageBuilder.title("") == "(no title)")

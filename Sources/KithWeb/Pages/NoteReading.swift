@@ -7,6 +7,9 @@ struct NoteReading {
     /// Links of one text of which it is looked up where they lead; more are shown as they are typed.
     static let linksMax = 2_000
 
+    /// Browsers take many seconds to lay out a paragraph of some megabytes.
+    static let bytesMax = 256 << 10
+
     let notes: NotesStore
     let attachments: [NoteAttachment]
 
@@ -31,6 +34,14 @@ struct NoteReading {
             count += 1
             return count > Self.linksMax ? nil : links.note(ofFile: name).map(Self.path) ?? Self.offer(name)
         }
+    }
+
+    /// As many lines of a long text as are shown as they read, and whether that is not all.
+    static func beginning(of body: String) -> (text: String, isCut: Bool) {
+        if body.utf8.count <= bytesMax { return (body, false) }
+        let bytes = Array(body.utf8.prefix(bytesMax))
+        let end = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? bytes.lastIndex(where: { $0 & 0xC0 != 0x80 }) ?? 0
+        return (String(decoding: bytes[..<end], as: UTF8.self), true)
     }
 
     private static func path(_ note: UUID) -> String { "/note/\(note.uuidString.lowercased())" }

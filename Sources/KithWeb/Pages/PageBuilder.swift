@@ -61,11 +61,12 @@ struct PageBuilder: Sendable {
             ]
         }
         let safe = try safety(of: note, attachments)
+        let (text, isCut) = NoteReading.beginning(of: note.body)
         return templates.render(
             "reading",
             [
                 "safety": safe ?? "", "hasSafety": safe != nil,
-                "html": NoteReading(notes: notes, attachments: attachments).html(note.body), "version": versioned.version.description,
+                "html": NoteReading(notes: notes, attachments: attachments).html(text), "isCut": isCut, "version": versioned.version.description,
                 "attachments": files, "hasAttachments": !files.isEmpty, "hasLinks": !links.isEmpty,
                 "links": links.map { ["id": $0.id.uuidString.lowercased(), "title": Self.title(of: $0)] },
             ])

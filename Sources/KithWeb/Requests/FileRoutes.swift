@@ -35,7 +35,9 @@ struct FileRoutes: Sendable {
             let file = folder.appending(path: Self.prefix + UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: file) }
             try await receive(request, into: file)
-            let attachment = try await DiskWork.run { try notes.attach(file, to: id, name: name) }
+            let attachment = try await DiskWork.run {
+                try notes.attach(file, to: id, name: Self.free(name, among: notes.attachments(of: id).map(\.name)))
+            }
             return try Response.json(["id": attachment.id.uuidString.lowercased(), "name": attachment.name])
         }
         router.post("/api/file/:id/detach") { request, context in
@@ -45,6 +47,18 @@ struct FileRoutes: Sendable {
             return try Response.json(["detached": id.uuidString.lowercased()])
         }
         router.get("/file/:id") { _, context in try await send(context.noteID()) }
+    }
+
+    /// A name that no other file of the note has, with a number if need be: the text names a picture by it, and a browser calls all that are
+    /// pasted alike.
+    static func free(_ name: String, among taken: [String]) -> String {
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+        for number in 1...taken.count + 1 {
+            let numbered = number == 1 ? name : "\(name[..<dot]) (\(number))\(name[dot...])"
+            if numbered.utf8.count > NoteLimits.attachmentNameBytesMax { break }
+            if !taken.contains(where: { $0.utf8.elementsEqual(numbered.utf8) }) { return numbered }
+        }
+        return name
     }
 
     private static let noRoom = NotesError(.diskFull, "The file cannot be kept on this machine: its disk is full, or cannot be written.")

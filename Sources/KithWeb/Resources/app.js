@@ -55,7 +55,7 @@ export function notDone(error) {
 /** A request was not answered. */
 export function lost() {
   isConnected = false;
-  alertWith("lost", "Kith does not answer: it may be starting again. What you type is kept in this browser, and saved when it is back.");
+  alertWith("lost", "Kith does not answer: it may be starting again. What you type is saved when it is back.");
   stopListening();
   retry = setTimeout(listen, retryMilliseconds);
 }
@@ -64,7 +64,7 @@ export function lost() {
 export function signedOut() {
   isSignedOut = true;
   stopListening();
-  alertWith("lost", "This browser is not let in any more. Run “kith web” for a new address, and open it. What you typed is kept in this browser until then.");
+  alertWith("lost", "This browser is not let in any more. Run “kith web” for a new address, and open it. What you typed is saved then.");
 }
 
 /** A request was answered. */
@@ -390,13 +390,12 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || target.matches("textarea, input, select")) return;
-  const open = (link) => { if (link) { event.preventDefault(); link.focus(); link.click(); } };
+  const open = (link) => { if (link) { link.focus(); link.click(); } };
   if (key === "/") { event.preventDefault(); search(); }
   else if (key === "n") { event.preventDefault(); newNote(); }
   else if (key === "t") { event.preventDefault(); today(); }
   else if (key === "x") { event.preventDefault(); several.toggle(target.closest("#rows li") ?? list.items.find(({ dataset }) => dataset.id === list.chosen)); }
-  else if (key === "j") open(list.neighbour(1));
-  else if (key === "k") open(list.neighbour(-1));
+  else if (key === "j" || key === "k") { event.preventDefault(); list.step(key === "j" ? 1 : -1).then(open); }
   else if (key === "ArrowDown" || key === "ArrowUp") {
     const item = target.closest("#rows li");
     const next = item && (key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling);

@@ -30,9 +30,13 @@ export function keep(id, draft, isEarly = false) {
   return store(keyOf(id, isEarly), draft);
 }
 
+/** A browser has room for some millions of characters: a text that follows from another one is left out. */
 function store(name, draft) {
   try {
-    localStorage.setItem(name, JSON.stringify(draft));
+    const { pending, ...rest } = draft;
+    const value = pending && pending.value !== draft.text ? { value: pending.value } : {};
+    const kept = pending && { key: pending.key, base: pending.base, ...value, ...(pending.text === pending.value ? {} : { text: pending.text }) };
+    localStorage.setItem(name, JSON.stringify({ ...rest, pending: kept }));
     return true;
   } catch {
     return false;
@@ -68,6 +72,10 @@ export async function orphans() {
 function parse(text) {
   try {
     const draft = JSON.parse(text);
+    if (draft?.pending) {
+      draft.pending.value ??= draft.text;
+      draft.pending.text ??= draft.pending.value;
+    }
     return typeof draft?.text === "string" && typeof draft.base?.text === "string" ? draft : null;
   } catch {
     return null;

@@ -13,6 +13,9 @@ const retriesMilliseconds = [2_000, 30_000];
 const leaving = new Map();
 export const isLeaving = (id) => leaving.has(id);
 
+/** What shows a picture: a name that would end the link, or be another one, is written as an address. */
+const linkTo = (name) => (/^[^\s[\]|#^][^[\]|#^]*$/.test(name) && !/\s$/.test(name) ? `![[${name}]]` : `![](attachments/${encodeURIComponent(name).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)})`);
+
 export class Editor {
   constructor(element) {
     this.element = element;
@@ -21,13 +24,17 @@ export class Editor {
     this.title = element.querySelector("#title");
     this.saved = element.querySelector("#saved");
     this.rendered = element.querySelector("#rendered");
-    this.steps = new Undo(this.area.value);
+    // What the server has sent: more may have been typed before this script ran.
+    const begun = { text: shown(this.area.defaultValue), title: this.title.defaultValue };
+    this.steps = new Undo(begun.text);
     this.queue = Promise.resolve();
     /** What the server has said last: `{text, version, title}`. */
     this.base = null;
-    this.begun = { text: this.area.value, title: this.title.value, version: element.querySelector("#markdown")?.dataset.version };
+    this.begun = { ...begun, version: element.querySelector("#markdown")?.dataset.version };
     /** A save of which no answer has come. */
     this.pending = null;
+    /** Whether this browser has what was typed. */
+    this.isKept = true;
     /** What has come while a letter was being composed, `{note, before}`. */
     this.held = null;
     this.isClosed = false;
@@ -39,6 +46,7 @@ export class Editor {
     for (const name of ["keydown", "beforeinput"]) this.area.addEventListener(name, (event) => this.step(event));
     this.area.addEventListener("compositionend", (event) => this.composed(event));
     this.title.addEventListener("input", () => this.changed());
+    if (this.area.value !== begun.text || this.title.value !== begun.title) { this.learn(); this.changed(); }
     this.ready = this.load();
   }
 
@@ -47,7 +55,16 @@ export class Editor {
     const ofThis = async () => (await drafts.orphans()).filter(({ id, key }) => id === this.id && key !== this.earlyKey);
     const work = async (left) => {
       let note = await api(`/api/note/${this.id}`);
-      for (const { draft } of left) if (draft.pending) note = await drafts.sendSave(this.id, draft.pending);
+      for (const { draft, key } of left) {
+        if (!draft.pending) continue;
+        try {
+          note = await drafts.sendSave(this.id, draft.pending);
+        } catch (error) {
+          // Unless it was refused, it may have been done, and is sent again, before anything else.
+          if (!error.isFinal) { this.resume(draft, key, note); throw error; }
+          draft.pending = null;
+        }
+      }
       const { begun } = this, typedTitle = this.title.value;
       let { text } = merge(begun.text, shown(note.text), this.area.value);
       for (const { draft } of left) text = merge(draft.pending?.value ?? shown(draft.base.text), text, draft.text).text;
@@ -58,7 +75,7 @@ export class Editor {
       // The same again would move the cursor.
       if (this.title.value !== title) this.title.value = title;
       this.showFields(note);
-      if (this.isDirty) this.changed();
+      if (this.isDirty) this.changed(); else this.tell("Saved");
       this.enableChecks();
       // They are a part of this tab's own draft now.
       for (const { key } of left) if (key !== drafts.keyOf(this.id) || !this.isDirty) localStorage.removeItem(key);
@@ -71,6 +88,20 @@ export class Editor {
       // While one tab takes what was left, no other one does.
       if ((await ofThis()).length === 0) await work([]); else await drafts.inTurn(async () => work(await ofThis()));
     });
+  }
+
+  /** Goes on with a draft of which a save could not be sent. `note`: as it is now. */
+  resume(draft, key, note) {
+    const { begun } = this, typedTitle = this.title.value;
+    this.base = { ...note, ...draft.base };
+    this.pending = draft.pending;
+    this.show(merge(begun.text, draft.text, this.area.value).text);
+    this.title.value = typedTitle !== begun.title ? typedTitle : draft.title;
+    this.showMarks(note);
+    if (!this.keep()) return;
+    if (key !== drafts.keyOf(this.id)) localStorage.removeItem(key);
+    if (this.earlyKey) localStorage.removeItem(this.earlyKey);
+    this.earlyKey = null;
   }
 
   get isDirty() {
@@ -114,18 +145,18 @@ export class Editor {
   }
 
   changed() {
-    const isKept = this.keep();
-    this.tell(isOnline() ? "Typing …" : isKept ? "Kept in this browser" : "Not saved: this browser has no room to keep it", !isOnline());
+    this.keep();
+    if (isOnline()) this.tell("Typing …"); else this.tellUnsaved();
     clearTimeout(this.timer);
     if (!this.isClosed) this.timer = setTimeout(() => this.save(), pauseMilliseconds);
   }
 
   /** Keeps what was typed in this browser; `false` if there is no room. */
   keep() {
-    const draft = { base: this.base ?? this.begun, text: this.area.value, title: this.title.value, pending: this.pending };
-    if (this.base) return drafts.keep(this.id, draft);
-    this.earlyKey = drafts.keyOf(this.id, true);
-    return drafts.keep(this.id, draft, true);
+    const { base } = this, { text, version, title } = base ?? this.begun;
+    if (!base) this.earlyKey = drafts.keyOf(this.id, true);
+    const draft = { base: { text, version, title }, text: this.area.value, title: this.title.value, pending: this.pending };
+    return this.isKept = drafts.keep(this.id, draft, !base);
   }
 
   save() {
@@ -338,7 +369,7 @@ export class Editor {
         .catch((error) => { say(`“${file.name}” was not attached: ${error.message}`); });
       if (saved && file.type.startsWith("image/")) {
         const at = this.area.selectionEnd;
-        this.area.setRangeText(`![[${file.name}]]`, at, at, "end");
+        this.area.setRangeText(linkTo(saved.name), at, at, "end");
         this.learn();
         this.changed();
       }
@@ -353,11 +384,12 @@ export class Editor {
     return this.enqueue(async () => {
       try {
         this.showFields(await api(`/api/note/${this.id}/fields`, fields));
+        if (this.isIdle) this.isWell();
       } catch (error) {
-        if (!error.isOffline) throw error;
-        notDone(error);
         // Not what was chosen, but what is.
         if (this.marks) this.showMarks(this.marks);
+        if (!error.isOffline) throw error;
+        notDone(error);
       }
     });
   }
@@ -369,9 +401,15 @@ export class Editor {
     this.saved.classList.toggle("waiting", isWaiting);
   }
 
+  /** Says where what was typed is, until it is saved. */
+  tellUnsaved() {
+    this.tell(this.isKept ? "Kept in this browser" : "Not saved: this browser has no room to keep it", true);
+    if (!this.isClosed) alertWith("room", this.isKept ? null : "This browser has no room to keep what you typed. Do not close or reload this page before it is saved.");
+  }
+
   failed(error) {
     if (error.code === "notFound" && this.base) return this.isGone();
-    if (!this.isIdle) this.tell("Kept in this browser", true);
+    if (!this.isIdle) this.tellUnsaved();
     // When the page is back, all is tried again.
     if (error.isOffline || this.isClosed) return;
     alertWith("note", error.message);
@@ -383,7 +421,7 @@ export class Editor {
 
   isWell() {
     this.retryMilliseconds = retriesMilliseconds[0];
-    if (!this.isClosed) alertWith("note", null);
+    if (!this.isClosed) for (const name of ["note", "room"]) alertWith(name, null);
   }
 
   /** The note was deleted while it was open. */

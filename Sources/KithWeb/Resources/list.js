@@ -3,6 +3,7 @@
 import { getPart } from "./requests.js";
 
 const around = 30;
+const piece = 200;
 const pauseMilliseconds = 150;
 const retryMilliseconds = 2_000;
 
@@ -32,8 +33,8 @@ export class List {
   get isByHand() { return this.order.value === "hand" && !this.search.value.trim(); }
   get items() { return [...this.rows.children]; }
 
-  layOut() {
-    const height = this.rowHeight, after = this.total - this.from - this.rows.children.length;
+  layOut(height = this.rowHeight) {
+    const after = this.total - this.from - this.rows.children.length;
     this.rows.style.paddingTop = `${this.from * height}px`;
     this.rows.style.paddingBottom = `${Math.max(0, after) * height}px`;
   }
@@ -60,10 +61,12 @@ export class List {
     }
     if (turn !== this.turn) return;
     const focused = this.rows.contains(document.activeElement) ? document.activeElement.closest("li").dataset.id : null;
+    // The list is as high as before at any moment in which it is looked at, or it would be scrolled back.
+    const height = this.rowHeight;
     this.rows.innerHTML = html;
     this.from = from;
     this.total = Number(response.headers.get("X-Total"));
-    this.layOut();
+    this.layOut(height);
     this.choose(this.chosen);
     for (const watcher of this.watchers) watcher();
     const wanted = this.wanted && this.rows.querySelector(`li[data-id="${this.wanted}"] a`);
@@ -98,6 +101,29 @@ export class List {
       const link = item.querySelector("a");
       if (item.dataset.id === id) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
+  }
+
+  /** The same, wherever it stands: the rows around it are shown. */
+  async step(step) {
+    const index = this.items.findIndex((item) => item.dataset.id === this.chosen), place = this.from + index + step;
+    if (index < 0 || place < 0 || place >= this.total) return this.neighbour(step);
+    // Other rows may be asked for meanwhile.
+    for (let turn = 0; turn < 5 && !this.neighbour(step); turn++) await this.load(Math.max(0, place - around));
+    return this.neighbour(step);
+  }
+
+  /** The ids of the notes from one place to another, in the order of the list. */
+  async idsBetween(first, last) {
+    const ids = [];
+    for (let from = first; from <= last;) {
+      const query = new URLSearchParams({ q: this.search.value, order: this.order.value, from, count: Math.min(last + 1 - from, piece) });
+      const rows = document.createElement("ul");
+      rows.innerHTML = await getPart(`/part/list?${query}`);
+      if (!rows.children.length) break;
+      for (const { dataset } of rows.children) ids.push(dataset.id);
+      from += rows.children.length;
+    }
+    return ids;
   }
 
   /** The note before or after the chosen one, as far as they are shown. */

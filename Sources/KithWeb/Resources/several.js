@@ -9,7 +9,9 @@ export class Several {
   constructor(list) {
     this.list = list;
     this.ids = new Set();
+    // The note that was marked last, and its place in the list.
     this.last = null;
+    this.lastPlace = 0;
     list.watchers.push(() => this.show());
     find("#rows").addEventListener("change", ({ target }) => { if (target.matches(".pick")) this.mark(target, target.checked); });
     find("#rows").addEventListener("click", (event) => this.clicked(event));
@@ -47,21 +49,41 @@ export class Several {
   /** A click with Control chooses a note, one with Shift all from the last one to it. */
   clicked(event) {
     const item = event.target.closest("li");
-    if (!item || !(event.ctrlKey || event.metaKey || event.shiftKey) || event.target.matches(".pick")) return;
+    const isBox = event.target.matches(".pick");
+    if (!item || !(event.ctrlKey || event.metaKey || event.shiftKey) || (isBox && !event.shiftKey)) return;
     event.preventDefault();
     event.stopPropagation();
     if (!this.isOn) this.begin(true);
-    const items = this.list.items, from = items.findIndex(({ dataset }) => dataset.id === this.last), to = items.indexOf(item);
-    if (event.shiftKey && from >= 0) for (const each of items.slice(Math.min(from, to), Math.max(from, to) + 1)) this.ids.add(each.dataset.id);
+    const { last, lastPlace } = this;
+    this.remember(item);
+    if (event.shiftKey && last !== null) this.addBetween(lastPlace, this.lastPlace);
     else this.ids[this.ids.has(item.dataset.id) ? "delete" : "add"](item.dataset.id);
+    // A browser gives a box back the tick that it had.
+    if (isBox) setTimeout(() => this.show()); else this.show();
+  }
+
+  /** Chooses all from one place of the list to another, also those that are not shown. */
+  async addBetween(one, other) {
+    const first = Math.min(one, other), last = Math.max(one, other), { from, items } = this.list;
+    try {
+      const isShown = first >= from && last < from + items.length;
+      const ids = isShown ? items.slice(first - from, last + 1 - from).map(({ dataset }) => dataset.id) : await this.list.idsBetween(first, last);
+      for (const id of ids) this.ids.add(id);
+      this.show();
+    } catch (error) {
+      notDone(error);
+    }
+  }
+
+  remember(item) {
     this.last = item.dataset.id;
-    this.show();
+    this.lastPlace = this.list.from + this.list.items.indexOf(item);
   }
 
   mark(box, isChosen) {
-    const { id } = box.closest("li").dataset;
-    this.ids[isChosen ? "add" : "delete"](id);
-    this.last = id;
+    const item = box.closest("li");
+    this.ids[isChosen ? "add" : "delete"](item.dataset.id);
+    this.remember(item);
     this.show();
   }
 
