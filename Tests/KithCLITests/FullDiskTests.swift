@@ -102,6 +102,25 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: canMount))
+    func `notes are verified and backed up on a full disk while a node runs`() throws {
+        let output = try disk(
+            """
+            "$KITH" up --no-discovery --no-web >log 2>&1 &
+            for i in $(seq 200); do grep -q "Local only" log && break; sleep 0.05; done
+            dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+            """,
+            """
+            tell verify
+            tell backup whole.kithbackup
+            kill $!; wait $!
+            tell restore whole.kithbackup --store "$PWD/again/notes.sqlite"
+            """)
+        #expect(output.contains("verify  = 0\n  out: All is well") && output.contains("Only reading"), "\(output)")
+        #expect(output.contains("backup whole.kithbackup = 0\n  out: Backed up 2 notes with 1 attachment"), "\(output)")
+        #expect(output.contains("out: Restored 2 notes with 1 attachment"), "\(output)")
+    }
+
+    @Test(.enabled(if: canMount))
     func `a backup is not restored by half on a full disk, and whole when there is room`() throws {
         let output = try disk(
             """

@@ -45,7 +45,7 @@ enum ModuleTable {
         ]),
         "KithWeb": system.union(nio).union([
             "Kith", "KithSync", "KithLock", "KithNotes", "KithFiles", "KithProgram", "KithReport", "KithTrust", "Crypto", "HTTPTypes",
-            "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "Mustache", "NIOHTTPTypes",
+            "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "Mustache", "NIOHTTP1", "NIOHTTPTypes",
         ]),
         "KithLab": system.union(core).union(grdb).union(["KithStore", "KithNotes", "KithTesting", "Yams"]),
         "CKithVersion": [],

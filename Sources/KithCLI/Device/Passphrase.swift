@@ -1,6 +1,6 @@
 import Foundation
+import Kith
 import KithFiles
-import KithTrust
 
 #if canImport(Darwin)
 import Darwin

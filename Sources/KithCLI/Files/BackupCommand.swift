@@ -29,7 +29,7 @@ struct BackupCommand: ParsableCommand {
         _ = try options.foldersWithFile(needingNotes: true)
         let secret = passphrase ? try Passphrase.readNew() : nil
         let report = try Interruption.leavingNothing {
-            try options.withNotes(needingNotes: true) { notes in
+            try options.withNotes(needingNotes: true, onlyReading: true) { notes in
                 let progress = ProgressLine()
                 progress.say("Writing the backup")
                 defer { progress.clear() }

@@ -53,8 +53,10 @@ struct StoreOptions: ParsableArguments {
     /// - Parameters:
     ///   - makesFile: whether there may be no file yet where `--store` says; a slip of the fingers makes none otherwise.
     ///   - needsNotes: whether there must be a file also where notes are kept without `--store`.
+    ///   - onlyReading: whether `body` is run once more, with a copy that cannot be written, if the disk keeps it from writing.
     func withNotes<Result>(
-        makingFile makesFile: Bool = false, needingNotes needsNotes: Bool = false, _ body: (NotesStore) throws -> Result
+        makingFile makesFile: Bool = false, needingNotes needsNotes: Bool = false, onlyReading: Bool = false,
+        _ body: (NotesStore) throws -> Result
     ) throws -> Result {
         let folders = try makesFile ? folders() : foldersWithFile(needingNotes: needsNotes)
         var options = folders.notesOptions
@@ -63,7 +65,18 @@ struct StoreOptions: ParsableArguments {
         let notes = try NotesStore.open(folders.notes, options: options)
         defer { try? notes.close() }
         if let reason = notes.readOnlyReason { Self.readOnlyReason.withLock { $0 = reason } }
-        return try body(notes)
+        do {
+            return try body(notes)
+        } catch  where onlyReading && notes.readOnlyReason == nil && CommandFailure(error)?.status == .inputOutput {
+            // Beside a node that has the notes open, a full disk shows only once something is written.
+            let message = CommandFailure(error)?.message ?? "\(error)"
+            try? notes.close()
+            guard let copy = NotesStore.openToRead(folders.notes, options: options, because: message) else { throw error }
+            defer { try? copy.close() }
+            let result = try body(copy)
+            Self.readOnlyReason.withLock { $0 = copy.readOnlyReason }
+            return result
+        }
     }
 
     /// Why notes were only read, for a line at the end of a command that did what it was to do.

@@ -26,7 +26,7 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (result, attachments, damaged) = try options.withNotes(needingNotes: true) { notes in
+        let (result, attachments, damaged) = try options.withNotes(needingNotes: true, onlyReading: !accept) { notes in
             let progress = ProgressLine()
             progress.say("Reading the notes")
             defer { progress.clear() }

@@ -58,7 +58,9 @@ public final class NotesStore: Sendable {
         do {
             return try openToWrite(file, options)
         } catch {
-            guard options.opensReadOnly, error.isAboutWriting, let copy = openToRead(file, options, because: error) else { throw error }
+            guard options.opensReadOnly, error.isAboutWriting, let copy = openToRead(file, options: options, because: error.message) else {
+                throw error
+            }
             return copy
         }
     }
@@ -87,8 +89,8 @@ public final class NotesStore: Sendable {
         return try NotesStore(database, options: options)
     }
 
-    /// `nil` if the notes cannot be read either.
-    private static func openToRead(_ file: URL, _ options: Options, because error: NotesError) -> NotesStore? {
+    /// A copy in memory; `nil` if the notes cannot be read either.
+    package static func openToRead(_ file: URL, options: Options, because reason: String) -> NotesStore? {
         do {
             let isThere = FileManager.default.fileExists(atPath: file.path)
             if !isThere, !isPlausible(file) { return nil }
@@ -96,7 +98,7 @@ public final class NotesStore: Sendable {
                 try isThere
                 ? SyncedDatabase.copyInMemory(ofDatabaseAt: file.path, configuration: configuration)
                 : DatabaseQueue(configuration: configuration)
-            return try NotesStore(database, options: options, copy: SyncedDatabase.Options.Copy(of: file.path, because: error.message))
+            return try NotesStore(database, options: options, copy: SyncedDatabase.Options.Copy(of: file.path, because: reason))
         } catch {
             return nil
         }
