@@ -69,9 +69,10 @@ extension Transport {
     private func accepted(_ result: Result<Connection, any Error>, _ ticket: AdmissionControl.Ticket, _ address: String) {
         switch result {
         case .success(let connection):
+            let now = Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)
             let isAdmitted = state.withLock { state in
                 state.waiting[ticket] = nil
-                return state.admission.authenticate(ticket, as: connection.peer, now: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))
+                return state.admission.authenticate(ticket, as: connection.peer, now: now)
             }
             guard isAdmitted, case .enqueued = accepting.yield(connection) else {
                 logger.debug("connection refused: too many", metadata: ["peer": "\(connection.peer.shortDescription)"])

@@ -138,6 +138,22 @@ struct NewColumnTests {
         }
     }
 
+    @Test(arguments: [("REAL DEFAULT 0", "1.5"), ("TEXT DEFAULT 3", "'four'"), ("NUMERIC DEFAULT '7'", "8"), ("INTEGER DEFAULT 1.0", "2")])
+    func `a default is no value of its own beside what others have written, however the column stores it`(type: String, value: String)
+        throws
+    {
+        let (a, b) = (try Device(Self.sql, replica: 1), try Device(Self.sql, replica: 2))
+        try a.execute("INSERT INTO note VALUES (\(id(1)), 'w'), (\(id(2)), 'x')")
+        try b.store.pull(from: a.store)
+        let add = "ALTER TABLE note ADD COLUMN b \(type)"
+        try a.update(add, table: TrackedTable("note"))
+        try a.execute("UPDATE note SET b = \(value)")
+        try b.store.pull(from: a.store)
+        try b.update(add, table: TrackedTable("note"))
+        try meet(a, b, showing: try a.shown())
+        for number: UInt64 in 1...2 { #expect(try b.store.alternatives(table: "note", id: rowID(number)).isEmpty) }
+    }
+
     @Test(arguments: Kind.allCases) func `a column that one step drops and a later one adds, on a device that runs both at once`(kind: Kind)
         throws
     {

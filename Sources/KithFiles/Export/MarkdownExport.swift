@@ -48,10 +48,7 @@ package struct MarkdownExport {
                 report.missing.append(ExportReport.Missing(note: whole.note.title, attachment: attachment.name))
                 continue
             }
-            let place = (whole.isTrashed ? "../" : "") + path
-            // A file that a note has twice under one name is one when it is imported again.
-            if attachments.contains(where: { $0.path == place && $0.name == attachment.name }) { continue }
-            attachments.append(MarkdownNote.Attachment(path: place, name: attachment.name))
+            attachments.append(MarkdownNote.Attachment(path: (whole.isTrashed ? "../" : "") + path, name: attachment.name))
         }
         let name = whole.isTrashed ? trashNames.takeFree(stem: title, ending: "md") : names.takeFree(stem: title, ending: "md")
         var note = MarkdownNote(whole, stem: String(name.dropLast(3)), attachments: attachments)

@@ -118,7 +118,8 @@ package final class NoteImport {
                         "The bytes of its attachment \u{201C}\(attachment.name.prefix(80))\u{201D} are not in the file. A machine that has them brings them."
                     report.remark(foreign.origin, words, isLeftOut: false)
                 }
-                let id = attachment.id ?? NoteAttachment.id(of: content, attachment.name, in: whole.note)
+                let same = whole.attachments.count { $0.content == content && $0.name.utf8.elementsEqual(attachment.name.utf8) }
+                let id = attachment.id ?? NoteAttachment.id(of: content, attachment.name, in: whole.note, number: same + 1)
                 whole.attachments.append(WholeNote.Attachment(id: id, name: attachment.name, sizeBytes: size, content: content))
             } catch let error as StoreError where ![.diskFull, .readOnly, .busy].contains(error.code) {
                 report.remark(

@@ -140,14 +140,14 @@ package struct RowMerger {
     ///   - found: cells of what stands there now, to be kept beside that.
     package func settle(
         _ tableNumber: Int, _ id: RowID, revealing columns: [Int] = [],
-        beside found: (RowState, StoredRow, [ColumnValue]) throws -> RowState = { _, _, _ in RowState() }
+        beside found: (RowState, StoredRow, (row: Int64, values: [ColumnValue])) throws -> RowState = { _, _, _ in RowState() }
     ) throws {
         guard let table = ledger.catalog[tableNumber] else { return }
         let held = try find(table, id)
         var state = held.state
         if let visible = held.visible, let stored = try ledger.storedRow(tableNumber, row: visible.row) {
             state.reveal(columns, of: stored)
-            try adopt(found(state, stored, visible.values), into: &state, tableNumber, id)
+            try adopt(found(state, stored, visible), into: &state, tableNumber, id)
         }
         state.context = try ledger.contextVector(held.context)
         try save(state, table, id, held)

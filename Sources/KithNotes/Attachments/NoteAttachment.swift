@@ -39,10 +39,14 @@ extension NoteAttachment {
 
     /// The id that a file gets when it is attached, the same on every machine: so a note that is exported and imported elsewhere has each
     /// attachment once when the machines meet.
-    package static func id(of content: AttachmentID, _ name: String, in note: Note) -> UUID {
+    ///
+    /// - Parameter number: how often the note has this file under this name then.
+    package static func id(of content: AttachmentID, _ name: String, in note: Note, number: Int = 1) -> UUID {
         // The ids of notes begin with a time.
         let time = note.id.bytes.prefix(6).reduce(0) { $0 << 8 | Int64($1) }
-        return UUID.derived(from: ["kith attachment 1", note.id.uuidString, name, content.description], milliseconds: time)
+        return UUID.derived(
+            from: ["kith attachment 1", note.id.uuidString, name, content.description] + (number == 1 ? [] : ["\(number)"]),
+            milliseconds: time)
     }
 
     /// For insertions.

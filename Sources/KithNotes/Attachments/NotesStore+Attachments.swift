@@ -34,10 +34,14 @@ extension NotesStore {
                 if let old { try db.execute(sql: "DELETE FROM attachment WHERE id = ?", arguments: [Data(old.id.bytes)]) }
                 let note = try Self.checkRoom(for: note, db)
                 if isStep { try step("Attach \u{201C}\(name.prefix(80))\u{201D} to", [note.title], db) }
-                let usual = NoteAttachment.id(of: content, name, in: note)
-                let isTaken = try Bool.fetchOne(
-                    db, sql: "SELECT EXISTS (SELECT 1 FROM attachment WHERE id = ?)", arguments: [Data(usual.bytes)])
-                let id = isTaken == true ? options.makeID(now) : usual
+                var number = 1
+                var id = NoteAttachment.id(of: content, name, in: note)
+                while try Bool.fetchOne(
+                    db, sql: "SELECT EXISTS (SELECT 1 FROM attachment WHERE id = ?)", arguments: [Data(id.bytes)]) == true
+                {
+                    number += 1
+                    id = NoteAttachment.id(of: content, name, in: note, number: number)
+                }
                 func insert() throws {
                     try db.execute(
                         sql: "INSERT INTO attachment (\(NoteAttachment.columns)) VALUES (?, ?, ?, ?, ?)",

@@ -10,19 +10,19 @@ import KithTexts
 struct StepValues {
     private let ledger: RowLedger
     private let clock: CommitClock
-    /// By place among the tracked columns, with what each shows that nobody has written.
-    private let columns: [(place: Int, number: Int, kind: ColumnKind, standard: ColumnValue)]
+    private let columns: [(place: Int, number: Int, kind: ColumnKind)]
+    /// Whether a row shows something else in each of them than its default.
+    private let isWritten: PreparedStatement?
 
     /// - Parameter appeared: the columns.
     init(_ appeared: [Int], of tracked: CatalogTable.Tracked, _ ledger: RowLedger, _ clock: CommitClock) throws {
         (self.ledger, self.clock) = (ledger, clock)
         let defaults = ColumnDefaults(ledger.connection)
-        columns = try tracked.columns.indices.filter { appeared.contains(tracked.columns[$0]) }.map { place in
-            let select = try ledger.connection.passingStatement("SELECT \(try defaults.expression(place, of: tracked))")
-            defer { select.reset() }
-            let standard = try select.step() ? select.value(0) : .null
-            return (place, tracked.columns[place], tracked.kinds[place], standard)
-        }
+        let places = tracked.columns.indices.filter { appeared.contains(tracked.columns[$0]) }
+        columns = places.map { ($0, tracked.columns[$0], tracked.kinds[$0]) }
+        let written = try places.map { try defaults.isWritten($0, of: tracked) }.joined(separator: ", ")
+        isWritten =
+            places.isEmpty ? nil : try ledger.connection.passingStatement("SELECT \(written) FROM \(tracked.mainName) n WHERE n.rowid = ?")
     }
 
     /// Cells of it.
@@ -30,12 +30,16 @@ struct StepValues {
     /// - Parameters:
     ///   - state: what is about to be shown of a row.
     ///   - stored: what was stored of it.
-    ///   - values: what the app's table shows of it.
-    func cells(beside state: RowState, _ stored: StoredRow, _ values: [ColumnValue]) throws -> RowState {
+    ///   - visible: what the app's table shows of it.
+    func cells(beside state: RowState, _ stored: StoredRow, _ visible: (row: Int64, values: [ColumnValue])) throws -> RowState {
         var found = RowState()
-        for column in columns where stored.exceptions[column.number]?.dots.isEmpty == false {
-            let value = values[column.place]
-            if value == column.standard || state[column.number]?.shownValue == value { continue }
+        guard let isWritten else { return found }
+        isWritten.bind(1, visible.row)
+        defer { isWritten.reset() }
+        guard try isWritten.step() else { return found }
+        for (index, column) in columns.enumerated() where stored.exceptions[column.number]?.dots.isEmpty == false {
+            let value = visible.values[column.place]
+            if isWritten.int(Int32(index)) == 0 || state[column.number]?.shownValue == value { continue }
             let stamp = try clock.stamp(ledger.catalog).stamp.adopted
             found[column.number] =
                 column.kind == .text

@@ -61,7 +61,7 @@ extension StoreOpening {
         if isShown, !isCarried { return false }
         try TextCells(ledger).settle(&state, table: table.number, id: id)
         try carrying?.settle(carried, in: &state, id: id, TextCells(ledger))
-        try merger.adopt(steps.cells(beside: state, stored, found.values), into: &state, table.number, id)
+        try merger.adopt(steps.cells(beside: state, stored, found), into: &state, table.number, id)
         try user.update(row, from: found.values, to: state.shownValues(tracked))
         let new = StoredRow(state, table, tracked, context: stored.context)
         try ledger.save(new, table.number, row: row, id: id)

@@ -66,7 +66,8 @@ struct PageBuilder: Sendable {
             "reading",
             [
                 "safety": safe ?? "", "hasSafety": safe != nil,
-                "html": NoteReading(notes: notes, attachments: attachments).html(text), "isCut": isCut, "version": versioned.version.description,
+                "html": NoteReading(notes: notes, attachments: attachments).html(text), "isCut": isCut,
+                "version": versioned.version.description,
                 "attachments": files, "hasAttachments": !files.isEmpty, "hasLinks": !links.isEmpty,
                 "links": links.map { ["id": $0.id.uuidString.lowercased(), "title": Self.title(of: $0)] },
             ])
