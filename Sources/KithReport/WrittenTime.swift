@@ -6,16 +6,20 @@ import KithProgram
 ///
 /// A store's clock never goes back: where the store has heard of a later time than its wall clock shows, it counts on from that. One device
 /// whose clock was ahead so gives its time to all that is written afterwards, anywhere, until the wall clocks have caught up. A stamp
-/// that was counted on says only that the write was not later.
+/// that was counted on says only that the write was not later. Nor was it later than now.
 package struct WrittenTime {
     private let time: TimeText?
     private let isCounted: Bool
 
-    /// A time that was counted on and is not over yet, and one more than a day ahead, say nothing.
+    /// A clock that is ahead by some seconds is right enough for that.
+    private static let aheadMilliseconds: Int64 = 60_000
+
+    /// A time that was counted on and is still to come, and one more than a day ahead, say nothing.
     package init(_ timestamp: HybridTimestamp, nowMilliseconds now: Int64 = Int64(Date().timeIntervalSince1970 * 1_000)) {
         isCounted = timestamp.counter > 0
-        let end = isCounted ? now : now + 86_400_000
-        time = timestamp.milliseconds > end ? nil : TimeText(milliseconds: timestamp.milliseconds)
+        let end = now + (isCounted ? Self.aheadMilliseconds : 86_400_000)
+        let latest = isCounted ? min(timestamp.milliseconds, now) : timestamp.milliseconds
+        time = timestamp.milliseconds > end ? nil : TimeText(milliseconds: latest)
     }
 
     /// `2026-02-01 17:03`, in local time, perhaps with "at the latest"; or "at an unknown time".

@@ -38,19 +38,32 @@ def part_early(browser):
     assert page.input_value("#text") == "begun at once"
     # The disk is full: after a reload what was typed is seen, and not said to be saved.
     full = lambda route: route.fulfill(status=507, content_type="application/json", body='{"error":"diskFull","message":"The disk is full."}')
-    page.route("**/body", full)
+    context = page.context
+    context.route("**/body", full)
     page.keyboard.type(" more")
     until(lambda: page.inner_text("#saved") == "Kept in this browser", "the page says where it is kept")
+    # Nor does it take the place of what another tab has left.
+    other = context.new_page()
+    other.goto(place)
+    other.locator("#text").wait_for()
+    until(lambda: saved(other), "the note is open there")
+    other.focus("#text")
+    other.keyboard.press("Control+Home")
+    other.keyboard.type("other, ")
+    until(lambda: other.inner_text("#saved") == "Kept in this browser", "it is kept there")
+    other.close()
     page.reload()
     until(lambda: page.inner_text("#saved") == "Kept in this browser" and "full" in page.inner_text("#alerts"), "the page says so again")
     assert page.input_value("#text") == "begun at once more"
     page.select_option("#color", "green")
-    page.unroute("**/body")
-    until(lambda: home.body(note) == "begun at once more" and saved(page), "it is saved once there is room")
+    context.unroute("**/body")
+    until(lambda: home.body(note) == "other, begun at once more" and saved(page), "all is saved once there is room")
+    until(lambda: '"green"' in home.kith("note", "show", note, "--json"), "the note has the color")
+    until(lambda: page.inner_text("#alerts") == "", "nothing is said that is so no longer")
     page.route("**/fields", full)
     page.select_option("#color", "red")
     until(lambda: "full" in page.inner_text("#alerts"), "the page says that a color was not taken")
-    assert page.input_value("#color") == "green", "a color is shown that the note does not have"
+    until(lambda: page.input_value("#color") == "green", "no color is shown that the note does not have", 10)
     page.unroute("**/fields")
     # The browser is full, and nobody answers.
     page.evaluate("for (let size = 1 << 22; size > 0; size >>= 1) { try { for (;;) localStorage[`x${Object.keys(localStorage).length}`] = 'x'.repeat(size); } catch {} }")
@@ -65,7 +78,7 @@ def part_early(browser):
     page.keyboard.type(".")
     until(lambda: page.inner_text("#saved") == "Kept in this browser" and "no room" not in page.inner_text("#alerts"), "it is kept again")
     home.start_page_again(re.search(r":(\d+)", page.url).group(1))
-    until(lambda: home.body(note) == "begun at once more lost." and saved(page), "it is saved when the node is back")
+    until(lambda: home.body(note) == "other, begun at once more lost." and saved(page), "it is saved when the node is back")
     # Pictures of one name, and of a name that would end a link.
     for name in ("image.png", "image.png", "x#1|].png"):
         page.set_input_files("#attach", {"name": name, "mimeType": "image/png", "buffer": PNG + name.encode() + os.urandom(4)})

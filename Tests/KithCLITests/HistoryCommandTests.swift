@@ -113,6 +113,7 @@ struct HistoryCommandTests {
         #expect(time(-hour, counter: 1).iso8601 == nil && time(-hour, counter: 1).latestISO8601 == "2027-01-15T07:00:00.000Z")
         // A clock that is somewhat ahead shows what it shows; what was counted on from it says nothing yet.
         #expect(time(hour).iso8601 == "2027-01-15T09:00:00.000Z" && time(25 * hour).text == "at an unknown time")
+        #expect(time(30_000, counter: 1).latestISO8601 == "2027-01-15T08:00:00.000Z")
         #expect(time(hour, counter: 1).text == "at an unknown time" && time(hour, counter: 1).latestISO8601 == nil)
     }
 

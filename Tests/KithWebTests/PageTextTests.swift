@@ -18,8 +18,8 @@ struct PageTextTests {
         #expect(NoteReading.beginning(of: line).isCut == false)
         let (text, isCut) = NoteReading.beginning(of: String(repeating: line, count: 40_000))
         #expect(isCut && text.utf8.count > 262_000 && text.utf8.count <= 262_144 && text.hasSuffix("x"))
-        let faces = NoteReading.beginning(of: "a" + String(repeating: "\u{1F600}", count: 100_000))
-        #expect(faces.isCut && faces.text.unicodeScalars.allSatisfy { $0 != "\u{FFFD}" })
+        let faces = NoteReading.beginning(of: "a\n" + String(repeating: "\u{1F600}", count: 100_000))
+        #expect(faces.isCut && faces.text.utf8.count > 262_000 && faces.text.unicodeScalars.allSatisfy { $0 != "\u{FFFD}" })
     }
 
     @Test func `of a title or a version of any length the page shows the beginning, and says how much more there is`() {

@@ -67,16 +67,21 @@ struct StoreOptions: ParsableArguments {
         if let reason = notes.readOnlyReason { Self.readOnlyReason.withLock { $0 = reason } }
         do {
             return try body(notes)
-        } catch  where onlyReading && notes.readOnlyReason == nil && CommandFailure(error)?.status == .inputOutput {
+        } catch  where onlyReading && notes.readOnlyReason == nil && Self.isOfNotes(error) {
             // Beside a node that has the notes open, a full disk shows only once something is written.
             let message = CommandFailure(error)?.message ?? "\(error)"
             try? notes.close()
             guard let copy = NotesStore.openToRead(folders.notes, options: options, because: message) else { throw error }
             defer { try? copy.close() }
-            let result = try body(copy)
+            guard let result = try? body(copy) else { throw error }
             Self.readOnlyReason.withLock { $0 = copy.readOnlyReason }
             return result
         }
+    }
+
+    /// Whether the disk of the notes is full, not the one that something is written to.
+    private static func isOfNotes(_ error: any Error) -> Bool {
+        (error is NotesError || error is StoreError) && CommandFailure(error)?.status == .inputOutput
     }
 
     /// Why notes were only read, for a line at the end of a command that did what it was to do.

@@ -124,9 +124,9 @@ extension FolderPass {
         new = []
         if batch.isEmpty { return }
         try options.step("add")
-        let (tables, tag, options, store) = (tables, tag, options, notes.store)
+        let (tables, tag, options, store, asksJournal) = (tables, tag, options, notes.store, asksJournal)
         let made = try database.write { db in
-            try batch.map { file, content in try Self.add(content, file, tag, tables, options, store, db) }
+            try batch.map { file, content in try Self.add(content, file, tag, tables, options, store, asksJournal, db) }
         }
         for ((file, content), added) in zip(batch, made) {
             let isFound = added.isNew && added.record.note == content.id
@@ -139,7 +139,7 @@ extension FolderPass {
     /// - Returns: what is known of the file now, and whether its note was not there before.
     private static func add(
         _ content: FolderContent, _ file: ChangedFile, _ tag: String?, _ tables: FolderTables, _ options: NotesFolder.Options,
-        _ store: SyncedDatabase, _ db: Database
+        _ store: SyncedDatabase, _ asksJournal: Bool, _ db: Database
     ) throws -> (record: FolderRecord, isNew: Bool) {
         let now = options.nowMilliseconds()
         // A file that was there before is as old as it says.
@@ -149,7 +149,7 @@ extension FolderPass {
         var isNew = true
         if let current = try NotesStore.fetch(id, db) {
             isNew = !current.fieldsThatDiffer(from: FolderNote.note(content, id, written)).isEmpty
-            if isNew, let past = try FolderPast.record(of: content, at: file.path, current, store, db) {
+            if isNew, asksJournal, let past = try FolderPast.record(of: content, at: file.path, current, store, db) {
                 try FolderNote.merge(content, at: file.path, since: past, into: current, now, db)
                 isNew = false
             }

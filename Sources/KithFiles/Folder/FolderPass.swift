@@ -31,6 +31,8 @@ struct FolderPass {
     /// `nil` if it is not known who reads files.
     let readers: (any FileReaders)?
     let tables: FolderTables
+    /// Whether the journal knows all that the note has said: not in a store that was set back.
+    var asksJournal = true
     var report = FolderReport()
     /// Notes whose files are left as they are.
     var left: Set<UUID> = []

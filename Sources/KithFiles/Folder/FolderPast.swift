@@ -12,27 +12,31 @@ struct FolderPast {
 
     /// Finds it in the journal, by the time of the note's last change that the file says.
     ///
-    /// Merges may have changed the note and left that time: then it is what says the same as the file, else the oldest of them, so that
-    /// what others wrote is not taken for what the file has lost.
-    /// - Returns: what the file is to be compared with; `nil` if the journal does not know it.
+    /// - Returns: what the file is to be compared with; `nil` if the journal does not know it, or merges have changed the note and left that
+    ///   time, so that it cannot be told of which state the file was made.
     static func record(of content: FolderContent, at path: String, _ note: Note, _ store: SyncedDatabase, _ db: Database) throws
         -> FolderRecord?
     {
         guard let written = content.updatedMilliseconds else { return nil }
         var past = FolderPast(note)
-        var found: FolderRecord?
-        func look() -> Bool {
-            if past.updatedMilliseconds != written { return false }
-            let record = past.record(at: path, of: note, links: content.attachments.map(\.link))
-            found = record
-            return record.says(content)
-        }
-        if look() { return found }
+        var found = past.updatedMilliseconds == written ? past : nil
         for transaction in try store.history(db, table: NotesSchema.table, id: RowID(note.id)) {
-            guard let change = transaction.changes.first, change.kind == .update, past.takeBack(change) else { break }
-            if look() { break }
+            guard let change = transaction.changes.first, change.kind != .delete else { return nil }
+            // There was nothing before it, and all that had this time is known.
+            if change.kind == .insert { return found?.record(at: path, of: note, links: content.attachments.map(\.link)) }
+            guard past.takeBack(change) else { return nil }
+            if past.updatedMilliseconds == written {
+                if let found, !found.says(past) { return nil }
+                found = past
+            } else if let found {
+                return found.record(at: path, of: note, links: content.attachments.map(\.link))
+            }
         }
-        return found
+        return nil
+    }
+
+    private func says(_ other: FolderPast) -> Bool {
+        title.utf8.elementsEqual(other.title.utf8) && body == other.body && color == other.color && tags == other.tags
     }
 
     private init(_ note: Note) {
@@ -51,10 +55,12 @@ struct FolderPast {
     private mutating func takeBack(_ change: HistoryChange) -> Bool {
         for (name, column) in change.columns {
             switch (name, column) {
-            case ("title", .value(.text(let old), _)): title = String(decoding: old, as: UTF8.self)
-            case ("color", .value(.integer(let old), _)): color = old
-            case ("tags", .value(.text(let old), _)): tags = NoteTags(json: String(decoding: old, as: UTF8.self))
-            case ("updated", .value(.integer(let old), _)): updatedMilliseconds = old
+            case ("title", .value(.text(let old), .text(let new))) where title.utf8.elementsEqual(new):
+                title = String(decoding: old, as: UTF8.self)
+            case ("color", .value(.integer(let old), .integer(color))): color = old
+            case ("tags", .value(.text(let old), .text(let new))) where NoteTags(json: String(decoding: new, as: UTF8.self)) == tags:
+                tags = NoteTags(json: String(decoding: old, as: UTF8.self))
+            case ("updated", .value(.integer(let old), .integer(updatedMilliseconds))): updatedMilliseconds = old
             case ("body", .text(let offset, let removed, let inserted)):
                 let end = offset + inserted.utf8.count
                 guard end <= body.count, body[offset..<end].elementsEqual(inserted.utf8) else { return false }

@@ -240,8 +240,9 @@ package struct NotesFolder: Hashable, Sendable {
         do {
             return try FilesError.mapping {
                 try withLock(options) {
-                    try forgetIfRestored(notes)
+                    let isRestored = try forgetIfRestored(notes)
                     var pass = FolderPass(self, notes, options, scope, readers)
+                    pass.asksJournal = !isRestored
                     return try pass.run()
                 }
             }
@@ -285,10 +286,12 @@ package struct NotesFolder: Hashable, Sendable {
 
     /// A store that was copied, restored or set back does not know what its files were last. Then files that say what the notes say are
     /// taken as they are, and others become notes of their own.
-    private func forgetIfRestored(_ notes: NotesStore) throws {
+    ///
+    /// - Returns: whether it is one.
+    private func forgetIfRestored(_ notes: NotesStore) throws -> Bool {
         let incarnation = try notes.store.incarnation()
         let place = Self.place(of: notes)
-        try notes.store.database.write { db in
+        return try notes.store.database.write { db in
             if let original = try original(notes, incarnation, db) {
                 throw FilesError(
                     .needsConsent,
@@ -299,11 +302,12 @@ package struct NotesFolder: Hashable, Sendable {
             }
             let row = try Row.fetchOne(db, sql: "SELECT * FROM local_folder WHERE number = ?", arguments: [number])
             let isSame = row?["replica"] as String? == incarnation
-            if isSame, row?["store"] as String? == place { return }
+            if isSame, row?["store"] as String? == place { return false }
             if !isSame { try FolderTables(folder: number).removeAll(db) }
             try FolderTables.prepare(db)
             try db.execute(
                 sql: "UPDATE local_folder SET replica = ?, store = ? WHERE number = ?", arguments: [incarnation, place, number])
+            return !isSame
         }
     }
 

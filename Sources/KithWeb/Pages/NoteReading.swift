@@ -40,7 +40,10 @@ struct NoteReading {
     static func beginning(of body: String) -> (text: String, isCut: Bool) {
         if body.utf8.count <= bytesMax { return (body, false) }
         let bytes = Array(body.utf8.prefix(bytesMax))
-        let end = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? bytes.lastIndex(where: { $0 & 0xC0 != 0x80 }) ?? 0
+        // A line may be longer than that.
+        let end =
+            bytes.lastIndex(of: UInt8(ascii: "\n")).flatMap { $0 < bytesMax / 2 ? nil : $0 } ?? bytes.lastIndex(where: { $0 & 0xC0 != 0x80 }
+            ) ?? 0
         return (String(decoding: bytes[..<end], as: UTF8.self), true)
     }
 

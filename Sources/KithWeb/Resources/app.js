@@ -167,6 +167,8 @@ const refused = new Set();
 
 /** Saves what closed pages, and notes that were left, have not saved. */
 export function saveOrphans() {
+  // What is said of drafts that are there no more.
+  for (const name of alerts.keys()) if (drafts.isName(name) && localStorage.getItem(name) === null) alertWith(name, null);
   if (!drafts.areThere()) return;
   return drafts.inTurn(async () => {
     for (const orphan of await drafts.orphans()) {
@@ -175,12 +177,13 @@ export function saveOrphans() {
       if (isOpen || isLeaving(orphan.id) || refused.has(orphan.key)) continue;
       try {
         await drafts.deliver(orphan);
+        alertWith(orphan.key, null);
         list.refresh();
       } catch (error) {
         if (error.isOffline) return;
         if (error.isFinal) refused.add(orphan.key);
         if (error.code === "notFound") offerAnew(orphan);
-        else say("What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
+        else alertWith(orphan.key, "What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
       }
     }
   });

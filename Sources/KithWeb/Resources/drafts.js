@@ -48,8 +48,10 @@ export const keyOf = (id, isEarly = false) => key(id, isEarly ? ".early" : "");
 
 export const drop = (id) => localStorage.removeItem(keyOf(id));
 
+export const isName = (name) => name.startsWith(prefix);
+
 /** Whether anything is kept. */
-export const areThere = () => Object.keys(localStorage).some((name) => name.startsWith(prefix));
+export const areThere = () => Object.keys(localStorage).some(isName);
 
 /** Takes what tabs that are gone, and this one before it was reloaded, have left: `[{id, draft, key, isOwn}]`. Who has saved it removes it. */
 export async function orphans() {
@@ -58,7 +60,7 @@ export async function orphans() {
   const alive = new Set(held.map(({ name }) => name));
   const found = [];
   for (const name of Object.keys(localStorage)) {
-    if (!name.startsWith(prefix)) continue;
+    if (!isName(name)) continue;
     const [id, owner = ""] = name.slice(prefix.length).split(":");
     const [other] = owner.split(".");
     if (other !== tab && alive.has(lock + other)) continue;

@@ -53,17 +53,20 @@ export class Editor {
   /** Gets the note, and what was typed into it and never saved. */
   load() {
     const ofThis = async () => (await drafts.orphans()).filter(({ id, key }) => id === this.id && key !== this.earlyKey);
-    const work = async (left) => {
+    const work = async (found) => {
       let note = await api(`/api/note/${this.id}`);
-      for (const { draft, key } of left) {
-        if (!draft.pending) continue;
+      const left = [];
+      for (const each of found) {
+        const { draft, key } = each;
         try {
-          note = await drafts.sendSave(this.id, draft.pending);
+          if (draft.pending) note = await drafts.sendSave(this.id, draft.pending);
         } catch (error) {
-          // Unless it was refused, it may have been done, and is sent again, before anything else.
-          if (!error.isFinal) { this.resume(draft, key, note); throw error; }
-          draft.pending = null;
+          if (error.isFinal) draft.pending = null;
+          // It may have been done, and is sent again before anything else: here, or where what other tabs have left is.
+          else if (key === drafts.keyOf(this.id)) { this.resume(draft, note); throw error; }
+          else continue;
         }
+        left.push(each);
       }
       const { begun } = this, typedTitle = this.title.value;
       let { text } = merge(begun.text, shown(note.text), this.area.value);
@@ -79,8 +82,7 @@ export class Editor {
       this.enableChecks();
       // They are a part of this tab's own draft now.
       for (const { key } of left) if (key !== drafts.keyOf(this.id) || !this.isDirty) localStorage.removeItem(key);
-      if (this.earlyKey) localStorage.removeItem(this.earlyKey);
-      this.earlyKey = null;
+      this.dropEarly();
     };
     return this.enqueue(async () => {
       if (this.base) return;
@@ -91,15 +93,18 @@ export class Editor {
   }
 
   /** Goes on with a draft of which a save could not be sent. `note`: as it is now. */
-  resume(draft, key, note) {
+  resume(draft, note) {
     const { begun } = this, typedTitle = this.title.value;
     this.base = { ...note, ...draft.base };
     this.pending = draft.pending;
     this.show(merge(begun.text, draft.text, this.area.value).text);
     this.title.value = typedTitle !== begun.title ? typedTitle : draft.title;
     this.showMarks(note);
-    if (!this.keep()) return;
-    if (key !== drafts.keyOf(this.id)) localStorage.removeItem(key);
+    if (this.keep()) this.dropEarly();
+  }
+
+  /** What was typed before the note was loaded is a part of this tab's own draft, or saved. */
+  dropEarly() {
     if (this.earlyKey) localStorage.removeItem(this.earlyKey);
     this.earlyKey = null;
   }
@@ -169,6 +174,7 @@ export class Editor {
       if (this.title.value !== this.base.title) await this.saveTitle();
       if (this.isDirty) return;
       drafts.drop(this.id);
+      this.dropEarly();
       this.tell("Saved");
       this.isWell();
     });
@@ -359,8 +365,12 @@ export class Editor {
     this.save();
   }
 
-  /** Attaches files, one after the other. */
-  async attach(files) {
+  /** Attaches files, one after the other, so that each gets a name of its own. */
+  attach(files) {
+    return this.attaching = (this.attaching ?? Promise.resolve()).then(() => this.attachAll(files));
+  }
+
+  async attachAll(files) {
     for (const file of files) {
       // In tens, as each is read out. Beside the saves, which go on.
       const progress = (part) => this.tell(`Attaching ${file.name} … ${10 * Math.floor(10 * part)} %`);
@@ -440,7 +450,7 @@ export class Editor {
         notDone(error);
       }
     });
-    notice.append("This note was deleted. What you see is kept in this browser. ", again);
+    notice.append(`This note was deleted. What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `, again);
     this.title.before(notice);
   }
 
@@ -449,7 +459,7 @@ export class Editor {
     if (!this.isIdle) {
       const end = Promise.all([leaving.get(this.id), this.save()]).then(() => {
         if (leaving.get(this.id) === end) leaving.delete(this.id);
-        if (!this.isIdle) saveOrphans();
+        if (this.isIdle) alertWith("room", null); else saveOrphans();
       });
       leaving.set(this.id, end);
     }

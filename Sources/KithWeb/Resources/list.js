@@ -107,9 +107,10 @@ export class List {
   async step(step) {
     const index = this.items.findIndex((item) => item.dataset.id === this.chosen), place = this.from + index + step;
     if (index < 0 || place < 0 || place >= this.total) return this.neighbour(step);
+    const found = () => (this.items.some(({ dataset }) => dataset.id === this.chosen) ? this.neighbour(step) : null);
     // Other rows may be asked for meanwhile.
-    for (let turn = 0; turn < 5 && !this.neighbour(step); turn++) await this.load(Math.max(0, place - around));
-    return this.neighbour(step);
+    for (let turn = 0; turn < 5 && !found(); turn++) await this.load(Math.max(0, place - around));
+    return found();
   }
 
   /** The ids of the notes from one place to another, in the order of the list. */

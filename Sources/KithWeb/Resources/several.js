@@ -33,7 +33,7 @@ export class Several {
 
   begin(isOn) {
     document.body.classList.toggle("choosing", isOn);
-    if (!isOn) this.ids.clear();
+    if (!isOn) { this.ids.clear(); this.last = null; }
     this.show();
   }
 
@@ -54,21 +54,23 @@ export class Several {
     event.preventDefault();
     event.stopPropagation();
     if (!this.isOn) this.begin(true);
-    const { last, lastPlace } = this;
+    const { last, lastPlace } = this, { items } = this.list;
+    const from = items.findIndex(({ dataset }) => dataset.id === last), to = items.indexOf(item);
     this.remember(item);
-    if (event.shiftKey && last !== null) this.addBetween(lastPlace, this.lastPlace);
+    if (event.shiftKey && from >= 0) for (const each of items.slice(Math.min(from, to), Math.max(from, to) + 1)) this.ids.add(each.dataset.id);
+    else if (event.shiftKey && last !== null) this.addBetween([last, lastPlace], [this.last, this.lastPlace]);
     else this.ids[this.ids.has(item.dataset.id) ? "delete" : "add"](item.dataset.id);
     // A browser gives a box back the tick that it had.
     if (isBox) setTimeout(() => this.show()); else this.show();
   }
 
-  /** Chooses all from one place of the list to another, also those that are not shown. */
-  async addBetween(one, other) {
-    const first = Math.min(one, other), last = Math.max(one, other), { from, items } = this.list;
+  /** Chooses all from one note to another of which the first is not shown; if it does not stand any more where it stood, the other one. */
+  async addBetween([one, onePlace], [other, otherPlace]) {
     try {
-      const isShown = first >= from && last < from + items.length;
-      const ids = isShown ? items.slice(first - from, last + 1 - from).map(({ dataset }) => dataset.id) : await this.list.idsBetween(first, last);
-      for (const id of ids) this.ids.add(id);
+      const ids = await this.list.idsBetween(Math.min(onePlace, otherPlace), Math.max(onePlace, otherPlace));
+      if (!this.isOn) return;
+      const ends = [ids[0], ids.at(-1)], areThese = ends.includes(one) && ends.includes(other);
+      for (const id of areThese ? ids : [other]) this.ids.add(id);
       this.show();
     } catch (error) {
       notDone(error);
