@@ -98,15 +98,20 @@ struct UserTransaction {
         let (name, key, column) = (quoted(table.name), quoted(table.key), quoted(pair.column))
         switch pair.verb {
         case .move:
-            try db.cachedStatement(
+            let move = try db.cachedStatement(
                 sql: """
                     INSERT INTO \(name) (\(key), \(column)) VALUES (?, ?), (?, ?)
                         ON CONFLICT DO UPDATE SET \(column) = \(column) + excluded.\(column)
-                    """
-            ).execute(
-                arguments: [
-                    table.key(of: pair.first).databaseValue, -pair.amount, table.key(of: pair.second).databaseValue, pair.amount,
-                ])
+                    """)
+            do {
+                try move.execute(
+                    arguments: [
+                        table.key(of: pair.first).databaseValue, -pair.amount, table.key(of: pair.second).databaseValue, pair.amount,
+                    ])
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                // A lie may have brought a counter to where SQLite adds no more: a sum that is no INTEGER is refused.
+                return WriteOutcome(tookEffect: false)
+            }
         case .place: return WriteOutcome(tookEffect: true, positions: try place(pair, table, db))
         case .relink:
             let select = try db.cachedStatement(sql: "SELECT \(column) FROM \(name) WHERE \(key) = ?")

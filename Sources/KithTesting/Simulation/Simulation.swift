@@ -60,7 +60,8 @@ final class Simulation {
                     found: found[index] ?? [], isLate: late.contains(index), household: household?.share(of: index),
                     // Where slices are small, so is what a transaction takes. What waits because a disk fails would count as wrong.
                     takesLittle: script.conditions.sliceRowsMax < 5 && !script.hasBadDisks, characters: characters))
-            nodes[index].editor.versionsMayBeGone = script.removesRows || !found.isEmpty
+            // Where somebody lies, rows are removed for good, too.
+            nodes[index].editor.versionsMayBeGone = script.removesRows || script.lies || !found.isEmpty
         }
         for (one, other) in script.conditions.topology.links(nodeCount: script.nodeCount) { addLink(one, other) }
     }

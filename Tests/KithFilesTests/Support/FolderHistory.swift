@@ -74,8 +74,9 @@ final class FolderHistory {
     private func act(_ machine: FolderMachine) throws {
         // Nobody takes five seconds to write a file.
         for machine in machines where random.chance(30) || machine.writers.paths.count > 3 { finish(machine, 1) }
-        // A note that was deleted and came back has another file, which says what Kith knows.
-        try open?.removeAll { try !FileManager.default.fileExists(atPath: $0.path) && !hasFormerName($0) }
+        // A note that was deleted and came back has another file, which says what Kith knows. Until then its file may be there still; a save
+        // takes back there what others added (docs/files.md, "An editor that has a file open for long").
+        try open?.removeAll { try isDeleted($0) || !FileManager.default.fileExists(atPath: $0.path) && !hasFormerName($0) }
         if open != nil, random.chance(25) { return try random.chance(20) ? saveFormer(machine) : editLong(machine) }
         switch random.below(100) {
         case 0..<8: try make(machine)
@@ -182,6 +183,11 @@ final class FolderHistory {
         return try machine.notes.store.database.read { db in
             try tables.record(of: file.note, db).flatMap { try tables.former(of: $0, at: path, now, db) } != nil
         }
+    }
+
+    private func isDeleted(_ file: OpenFile) throws -> Bool {
+        let machine = machines.first { file.path.hasPrefix($0.folder.path + "/") }
+        return try machine.map { try $0.notes.note(file.note) == nil } ?? false
     }
 
     private func name(of file: OpenFile, _ machine: FolderMachine) -> String { String(file.path.dropFirst(machine.folder.path.count + 1)) }
