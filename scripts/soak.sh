@@ -19,7 +19,7 @@ filter_of() {
         lies) filter='HostileSoakTests|^KithTestingTests\.(HouseholdLie|Lie)Tests|ScaleTests|^KithTrustTests\.(HostileHousehold|DividedHousehold|HouseholdCost|ForgedRecord)Tests' ;;
         merge) filter='MergeModelTests|PlainRowTests|BulkInsertTests|^KithSyncTests\.(MergeAgainstModel|MergeLaws|RowLimit|ManyReplica|Identity)Tests' ;;
         # Lists that change, orders by hand, undo, what is searched.
-        lists) filter='LiveListTests|LiveListProcessTests|^KithStoreTests\.(Position|Undo)Tests|^KithNotesTests\.SearchTests' ;;
+        lists) filter='LiveListTests|LiveListProcessTests|^KithStoreTests\.(Position|Undo|Revert)Tests|^KithNotesTests\.SearchTests' ;;
         sql) filter='DifferentialSQLTests' ;;
         histories) filter='IdentityHistoryTests|AppRefusalTests|GarbageHistoryTests|KilledProcessTests|DiskFaultTests|ReadOnlyCopyTests' ;;
         # Files and notes on two machines, written by everybody.

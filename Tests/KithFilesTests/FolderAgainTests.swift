@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+import KithNotes
+import KithStore
+import Testing
+
+@testable import KithFiles
+
+@Suite("A folder that is added again, or of which the notes were copied or restored, doubles notes or loses what files say")
+struct FolderAgainTests {
+    private let place: TemporaryFolder
+    private let machine: FolderMachine
+
+    init() throws {
+        place = try TemporaryFolder()
+        machine = try FolderMachine(place, "a")
+    }
+
+    private var notes: NotesStore { machine.notes }
+
+    @Test func `a file that was just written gives its note no second one`() throws {
+        let note = try notes.add(title: "Note", body: "text")
+        try machine.sync()
+        let text = try machine.read("Note.md")
+        try machine.folder.remove(from: notes)
+        // As if it were copied to here a moment ago.
+        try machine.save(text, as: "sub/Note.md")
+        machine.remove("Note.md")
+        let folder = try NotesFolder.add(machine.folder.path, to: notes)
+        let report = try folder.sync(notes, options: machine.options)
+        #expect(report.left.isEmpty)
+        #expect(try notes.list().map(\.id) == [note.id] && machine.files() == ["sub/Note.md"])
+    }
+
+    @Test func `files that nobody touched while their folder was not kept in step get what was written meanwhile`() throws {
+        let list = try notes.add(title: "List", body: "one\ntwo\n", color: .red, tags: ["home"])
+        let plan = try notes.add(title: "Plan", body: "one\ntwo\n")
+        let trip = try notes.add(title: "Trip", body: "text")
+        let tied = try notes.add(title: "Tied", body: "a")
+        try machine.sync()
+        try machine.folder.remove(from: notes)
+        machine.clock.advance(5_000)
+        try notes.edit(list.id) { $0.body = "zero\none\ntwo\n" }
+        machine.clock.advance(5_000)
+        try notes.edit(list.id) { ($0.title, $0.color, $0.tags) = ("Purchases", .none, ["shop"]) }
+        try notes.edit(plan.id) { $0.body = "zero\none\ntwo\n" }
+        try machine.save(machine.read("Plan.md").replacing("two\n", with: "two\nthree\n"), as: "Plan.md")
+        // A merge may change the text and leave the time: then it is not known which of both the file was.
+        try notes.store.database.write { try $0.execute(sql: "UPDATE note SET body = 'a b' WHERE title = 'Tied'") }
+        machine.clock.advance(5_000)
+        try notes.edit(tied.id) { $0.body = "a b c" }
+        // What a file says that has no known past is a note of its own.
+        try machine.save(
+            machine.read("Trip.md").replacing(/updated: .*/, with: "updated: 2020-01-01").replacing("text", with: "words"), as: "Trip.md")
+        machine.clock.advance(5_000)
+        let folder = try NotesFolder.add(machine.folder.path, to: notes)
+        _ = try folder.sync(notes, options: machine.options)
+        #expect(try notes.list().count == 6)
+        #expect(try notes.list().filter { $0.title == "Tied" }.map(\.body).sorted() == ["a", "a b c"])
+        let current = try #require(try notes.note(list.id))
+        #expect(current.title == "Purchases" && current.body == "zero\none\ntwo\n" && current.color == .none && current.tags == ["shop"])
+        #expect(try notes.note(plan.id)?.body == "zero\none\ntwo\nthree\n" && notes.note(trip.id)?.body == "text")
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try folder.sync(notes, options: machine.options).isQuiet)
+    }
+
+    @Test func `a copy of the notes in another place leaves their folder alone`() throws {
+        let note = try notes.add(title: "Note", body: "old")
+        try machine.sync()
+        let path = place.path("copy/notes.sqlite")
+        try FileManager.default.createDirectory(atPath: place.path("copy"), withIntermediateDirectories: false)
+        try notes.store.database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+        try notes.edit(note.id) { $0.body = "new" }
+        try machine.sync()
+        let copy = try NotesStore.open(URL(filePath: path))
+        let folder = try #require(try NotesFolder.all(of: copy).first)
+        #expect {
+            try folder.sync(copy)
+        } throws: {
+            ($0 as? FilesError)?.code == .needsConsent && ($0 as? FilesError)?.message.contains("a copy") == true
+        }
+        try folder.remove(from: copy)
+        #expect(try NotesFolder.all(of: copy).isEmpty && machine.folder.isHere)
+        #expect(try machine.read("Note.md").hasSuffix("new") && machine.sync().isQuiet)
+        // Where the original has ended it, the copy may keep it.
+        try machine.folder.remove(from: notes)
+        _ = try NotesFolder.add(machine.folder.path, to: copy).sync(copy)
+        #expect(try copy.list().map(\.body).sorted().contains("new"))
+    }
+
+    @Test("a store that was restored takes over the files that say the same, and loses none of the others")
+    func restored() throws {
+        try notes.add(title: "Same", body: "same")
+        let changed = try notes.add(title: "Changed", body: "before")
+        try machine.sync()
+        try notes.edit(changed.id) { $0.body = "before, and after" }
+        try machine.sync()
+        try notes.edit(changed.id) { $0.body = "before" }
+        try notes.store.database.write { db in try db.execute(sql: "UPDATE local_folder SET replica = 'another'") }
+        try machine.sync()
+        #expect(try notes.list().map(\.body).sorted() == ["before", "before, and after", "same"])
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+    }
+}
