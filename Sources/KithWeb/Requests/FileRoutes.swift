@@ -49,8 +49,8 @@ struct FileRoutes: Sendable {
         router.get("/file/:id") { _, context in try await send(context.noteID()) }
     }
 
-    /// A name that no other file of the note has, with a number if need be: the text names a picture by it, and a browser calls all that are
-    /// pasted alike.
+    /// A name that no other file of the note has, if need be with a number. The text names a picture by it, and a browser gives one name to
+    /// all pictures that a person pastes.
     static func free(_ name: String, among taken: [String]) -> String {
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
         for number in 1...taken.count + 1 {

@@ -62,7 +62,7 @@ export class Editor {
           if (draft.pending) note = await drafts.sendSave(this.id, draft.pending);
         } catch (error) {
           if (error.isFinal) draft.pending = null;
-          // It may have been done, and is sent again before anything else: here, or where what other tabs have left is.
+          // The node may have done it, so it is sent again before anything else: of this tab here, of another one by `saveOrphans`.
           else if (key === drafts.keyOf(this.id)) { this.resume(draft, note); throw error; }
           else continue;
         }

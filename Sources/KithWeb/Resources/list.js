@@ -61,7 +61,7 @@ export class List {
     }
     if (turn !== this.turn) return;
     const focused = this.rows.contains(document.activeElement) ? document.activeElement.closest("li").dataset.id : null;
-    // The list is as high as before at any moment in which it is looked at, or it would be scrolled back.
+    // Until the list has its new height, nothing may ask for its layout: the browser would scroll back to the end of a lower one.
     const height = this.rowHeight;
     this.rows.innerHTML = html;
     this.from = from;
@@ -103,7 +103,7 @@ export class List {
     }
   }
 
-  /** The same, wherever it stands: the rows around it are shown. */
+  /** The note before or after the chosen one. If it is not shown yet, the list shows the rows around it first. */
   async step(step) {
     const index = this.items.findIndex((item) => item.dataset.id === this.chosen), place = this.from + index + step;
     if (index < 0 || place < 0 || place >= this.total) return this.neighbour(step);

@@ -3,6 +3,9 @@
 import { notDone } from "./app.js";
 import { api } from "./requests.js";
 
+// As many as the server changes at once.
+const chosenMax = 10_000;
+
 const find = (selector) => document.querySelector(selector);
 
 export class Several {
@@ -64,9 +67,10 @@ export class Several {
     if (isBox) setTimeout(() => this.show()); else this.show();
   }
 
-  /** Chooses all from one note to another of which the first is not shown; if it does not stand any more where it stood, the other one. */
+  /** Chooses all notes from `one`, which is not shown, to `other`. If `one` stands elsewhere by now, it chooses `other` alone. */
   async addBetween([one, onePlace], [other, otherPlace]) {
     try {
+      if (Math.abs(onePlace - otherPlace) >= chosenMax) throw new Error(`At most ${chosenMax} notes are chosen at once.`);
       const ids = await this.list.idsBetween(Math.min(onePlace, otherPlace), Math.max(onePlace, otherPlace));
       if (!this.isOn) return;
       const ends = [ids[0], ids.at(-1)], areThese = ends.includes(one) && ends.includes(other);
