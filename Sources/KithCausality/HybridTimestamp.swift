@@ -25,8 +25,8 @@ public struct HybridTimestamp: Hashable, Sendable, Comparable {
     /// Milliseconds since 1970.
     public var milliseconds: Int64 { Int64(rawValue >> 16) }
 
-    /// 0 if its author's wall clock showed it (or, once in 65,536 times, by counting). Else the author counted on, from its write before or
-    /// from a time that it had heard of, and wrote at ``milliseconds`` or earlier.
+    /// 0 if the author's wall clock showed ``milliseconds`` (or, once in 65,536 times, by counting). Else the author's store counted on from its
+    /// last write, or from a time that it had heard of, and the author wrote at ``milliseconds`` or earlier.
     public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
     /// The next timestamp; a counter that overflows advances the millisecond.

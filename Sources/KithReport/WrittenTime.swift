@@ -4,9 +4,9 @@ import KithProgram
 
 /// When something was written, as far as its stamp tells.
 ///
-/// A store's clock never goes back: where the store has heard of a later time than its wall clock shows, it counts on from that. One device
-/// whose clock was ahead so gives its time to all that is written afterwards, anywhere, until the wall clocks have caught up. A stamp
-/// that was counted on says only that the write was not later. Nor was it later than now.
+/// A store's clock never goes back: if the store has heard of a later time than its wall clock shows, it counts on from that. So, once the
+/// clock of one device was ahead, all devices date their writes by it, until their wall clocks have caught up. A stamp that was counted on
+/// says only that the write was not later; nor was it later than now.
 package struct WrittenTime {
     private let time: TimeText?
     private let isCounted: Bool

@@ -16,7 +16,8 @@ extension SyncedDatabase {
             let image = try DatabaseImage(readingFrom: path)
             var configuration = configuration
             configuration.journalMode = .default
-            // In memory SQLite keeps nobody from writing then, and the store, which refuses writes, would not hear of them.
+            // Of a database in memory that is declared read-only, SQLite lets the app write all the same, and GRDB tells the store, which
+            // refuses writes, of none.
             configuration.readonly = false
             let queue = try DatabaseQueue(configuration: configuration)
             try queue.inDatabase(image.load)

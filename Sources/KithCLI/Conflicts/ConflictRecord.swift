@@ -11,7 +11,7 @@ struct ConflictRecord: Encodable {
         let device: String?
         /// When, by that machine's clock; `nil` if that is not known.
         let written: String?
-        /// Then: when it was written at the latest; `nil` if that is not known, either.
+        /// If `written` is not known: when the machine wrote it at the latest; `nil` if that is not known, either.
         let writtenAtLatest: String?
     }
 

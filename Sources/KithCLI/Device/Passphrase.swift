@@ -15,7 +15,7 @@ enum Passphrase {
     /// One that something is sealed with, which a person types twice.
     static func readNew() throws -> String {
         let passphrase = try read()
-        // What cannot be read stands there as this character: other passphrases would open it, too.
+        // Swift puts this character in the place of bytes that are not UTF-8: then other passphrases would open the file, too.
         if passphrase.contains("\u{FFFD}") {
             throw CommandFailure(.data, "The passphrase is not UTF-8. Set the terminal to UTF-8, or take another one.")
         }
@@ -25,9 +25,10 @@ enum Passphrase {
         return passphrase
     }
 
-    /// Opens what is sealed, perhaps. A keyboard may make accents in another form (NFC, NFD) than the one that the passphrase was typed with.
+    /// Opens something that may be sealed. If what was typed does not open it, the same with its accents in the other forms (NFC, NFD) is
+    /// tried: keyboards make different ones.
     ///
-    /// - Parameter body: asks for the passphrase if it needs one.
+    /// - Parameter body: opens it, and asks for the passphrase if it needs one. It is called again for each form.
     static func opening<Content>(_ body: (_ passphrase: () throws -> String) throws -> Content) throws -> Content {
         var typed: String?
         func first() throws -> String {

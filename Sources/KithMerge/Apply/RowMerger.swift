@@ -153,7 +153,7 @@ package struct RowMerger {
         try save(state, table, id, held)
     }
 
-    /// Takes cells that were found into a row. They supersede nothing, and nothing is covered by what nobody knows.
+    /// Takes cells that were found into a row. A found cell supersedes no write, and goes only if somebody has replaced the same content.
     package func adopt(_ found: RowState, into state: inout RowState, _ table: Int, _ id: RowID) throws {
         if found.cells.isEmpty { return }
         var part = found
