@@ -1,3 +1,4 @@
+import GRDB
 import KithTransport
 import Logging
 import Synchronization
@@ -69,6 +70,36 @@ import Testing
         // Comes after what was posted.
         _ = await first.isRefusedByPeer
         #expect(told.withLock { $0 } == before)
+        for transport in transports { await transport.close() }
+    }
+
+    @Test func `while another program holds the lock, a device that has rows to write is not called up to date`() async throws {
+        let (a, b) = (try TestNode(), try TestNode())
+        try a.trust(b)
+        try b.trust(a)
+        let (ours, theirs, transports) = try await connect(a, b)
+        let told = Mutex<[Bool]>([])
+        let (first, second) = (runner(a, ours) { status, _ in told.withLock { $0.append(status.isInSync) } }, runner(b, theirs))
+        let ended = Mutex(false)
+        let end = Task {
+            _ = await first.run()
+            ended.withLock { $0 = true }
+        }
+        async let otherEnd = second.run()
+        try await a.until { told.withLock { $0.last } == true }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let program = try DatabaseQueue(path: a.database.path, configuration: configuration)
+        try await program.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try b.add("a note")
+        second.post(.committed(try b.store.summary()))
+        try await a.until { told.withLock { $0.last } == false || ended.withLock { $0 } }
+        #expect(!ended.withLock { $0 })
+        try await program.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try await a.until { told.withLock { $0.last } == true || ended.withLock { $0 } }
+        #expect(try a.titles() == ["a note"])
+        theirs.abort(reason: "the line is cut")
+        _ = await (end.value, otherEnd)
         for transport in transports { await transport.close() }
     }
 

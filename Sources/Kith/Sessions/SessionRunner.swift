@@ -205,9 +205,12 @@ actor SessionRunner {
     private func handle(_ input: PeerSession.Input) {
         var inputs = [input][...]
         while let input = inputs.popFirst() {
-            for effect in session.handle(input, now: MonotonicClock.now) {
+            let effects = session.handle(input, now: MonotonicClock.now)
+            let late = lateStatus(of: effects)
+            for effect in effects {
                 if let answer = perform(effect) { inputs.append(answer) }
             }
+            _ = consume late
         }
         connection.raiseFrameLimit(to: session.receivableFrameBytesMax)
         if let status = news.take() {
@@ -216,6 +219,16 @@ actor SessionRunner {
         }
         notePeer()
         armTimer()
+    }
+
+    private func lateStatus(of effects: [PeerSession.Effect]) -> LateStatus? {
+        var isApplied = false
+        for effect in effects {
+            if case .apply = effect { isApplied = true }
+            guard isApplied, case .peer(let status) = effect else { continue }
+            return LateStatus { [onStatus, id] in onStatus(status, id) }
+        }
+        return nil
     }
 
     /// Does what the session asks, and returns the answer if it waits for one.
