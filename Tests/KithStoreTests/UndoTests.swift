@@ -207,6 +207,21 @@ struct UndoTests {
         #expect(report.left == [.init(table: "item", row: HistoryTests.id(1), column: "title", reason: .changedSince, by: .unknown)])
     }
 
+    @Test func `a row that a rule keeps from being shown is not said to be deleted`() throws {
+        let sql = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, title TEXT, x INT, y INT, CHECK (x IS NULL OR y IS NULL))"
+        let tables = [TrackedTable("item", journal: .days(30))]
+        let (here, there) = (try TestStore(sql: sql, tables: tables), try TestStore(sql: sql, tables: tables))
+        let undo = here.store.undo(scope: "editor")
+        try here.execute("INSERT INTO item (id, title) VALUES (?, 'Milk')", [key(1)])
+        try there.receive(from: here)
+        try undo.group("Rename") { db in try db.execute(sql: "UPDATE item SET title = 'Cream'") }
+        try here.execute("UPDATE item SET x = 1")
+        try there.execute("UPDATE item SET y = 1")
+        try here.receive(from: there)
+        let refused = try #require(try here.store.refusedRows().first)
+        #expect(try #require(try undo.undo()).left.map(\.reason) == [.refused(refused.reason)])
+    }
+
     @Test(arguments: ["INTEGER DEFAULT 3", "INTEGER NOT NULL DEFAULT 3"])
     func `a row that comes back shows the default of a column that the table has only since then`(column: String) throws {
         let here = try HistoryTests.store()

@@ -43,12 +43,15 @@ package struct RefusedRows {
         try delete.run()
     }
 
-    package func has(_ row: RowKey) throws -> Bool {
-        let select = try connection.statement("SELECT 1 FROM kith_refused WHERE tbl = ? AND id = ?")
+    package func has(_ row: RowKey) throws -> Bool { try message(of: row) != nil }
+
+    /// What was said against a row; `nil` if nothing was.
+    package func message(of row: RowKey) throws -> String? {
+        let select = try connection.statement("SELECT message FROM kith_refused WHERE tbl = ? AND id = ?")
         defer { select.reset() }
         select.bind(1, row.table)
         select.bind(2, row.id)
-        return try select.step()
+        return try select.step() ? String(decoding: select.blob(0), as: UTF8.self) : nil
     }
 
     /// The rows that a rule of the app refuses.

@@ -302,7 +302,9 @@ struct Reversion {
     private mutating func update(_ change: JournalChange, after number: Int64) throws {
         guard let (table, user) = table(change.row) else { return }
         guard let found = try user.find(change.row.id) else {
-            return leave(change.row, nil, .deletedSince, by: try lastAuthor(of: change.row, column: nil, after: number))
+            let refusal = try RefusedRows(connection: state.ledger.connection).message(of: change.row)
+            let reason: UndoReport.Left.Reason = refusal.map { .refused($0) } ?? .deletedSince
+            return leave(change.row, nil, reason, by: try lastAuthor(of: change.row, column: nil, after: number))
         }
         for (column, content) in change.columns {
             guard let place = user.tracked.columns.firstIndex(of: column) else { continue }
