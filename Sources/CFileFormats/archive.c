@@ -21,17 +21,23 @@ void *kith_archive_open(const char *path) {
     return archive;
 }
 
-int kith_archive_next(void *archive, const char **path, int *is_file) {
+int kith_archive_next(void *archive, const char **path, const char **target, int *kind) {
     // Names are UTF-8, whatever the person's locale is.
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
     struct archive_entry *entry = NULL;
     int result = archive_read_next_header(archive, &entry);
-    *path = NULL;
-    *is_file = 0;
+    *path = *target = NULL;
+    *kind = KITH_ARCHIVE_OTHER;
     if (result == ARCHIVE_OK || result == ARCHIVE_WARN) {
         *path = archive_entry_pathname(entry);
-        *is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == NULL;
+        *target = archive_entry_hardlink(entry);
+        switch (archive_entry_filetype(entry)) {
+        case AE_IFREG: *kind = KITH_ARCHIVE_FILE; break;
+        case AE_IFDIR: *kind = KITH_ARCHIVE_FOLDER; break;
+        case AE_IFLNK: *kind = KITH_ARCHIVE_LINK; break;
+        }
+        if (*target != NULL) *kind = KITH_ARCHIVE_SAME;
     }
     if (utf8) {
         uselocale(before);

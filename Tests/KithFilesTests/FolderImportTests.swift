@@ -85,6 +85,36 @@ struct FolderImportTests {
         #expect(try notes.titled("broken")?.body == "---\ntags: [a\n---\nkept whole")
     }
 
+    @Test("a file of an archive that has two names is two notes, and a symbolic link is named", arguments: ["", "gz"])
+    func linksInArchives(compression: String) throws {
+        try folder.write("vault/one.md", "the first")
+        try folder.write("vault/deep/two.md", "the second")
+        let vault = folder.path("vault")
+        #expect(link(vault + "/one.md", vault + "/deep/other.md") == 0)
+        symlink("one.md", vault + "/linked.md")
+        symlink("one.md", vault + "/.hidden")
+        // Another name of what is outside, or comes later, is nothing here.
+        let script = """
+            import io, tarfile
+            with tarfile.open("vault.archive", "w:\(compression)") as t:
+                t.add("vault")
+                for target in ["../secret.md", "later.md"]:
+                    i = tarfile.TarInfo("vault/to-" + target[-8:]); i.type = tarfile.LNKTYPE; i.linkname = target
+                    t.addfile(i)
+                i = tarfile.TarInfo("later.md"); i.size = 4
+                t.addfile(i, io.BytesIO(b"late"))
+            """
+        try folder.write("secret.md", "not for others")
+        try folder.write("make.py", script)
+        try folder.shell("python3 make.py")
+        let report = try run("vault.archive")
+        #expect(report.added == 4, "\(report)")
+        #expect(try notes.titled("other")?.body == "the first")
+        let left = Dictionary(report.remarks.filter(\.isLeftOut).map { ($0.origin, $0.words) }) { $1 }
+        #expect(left["vault/linked.md"]?.contains("symbolic link") == true, "\(left)")
+        #expect(left["vault/to-ecret.md"] != nil && left["vault/to-later.md"] != nil && left.count == 3, "\(left)")
+    }
+
     @Test("a name that is not UTF-8 is told, and does no harm")
     func names() throws {
         try folder.write("names/good.md", "fine")

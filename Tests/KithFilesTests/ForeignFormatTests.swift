@@ -33,16 +33,6 @@ struct ForeignFormatTests {
         return report
     }
 
-    private func shell(_ line: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", line]
-        process.currentDirectoryURL = folder.url
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-    }
-
     private func expectJoplin() throws {
         let trip = try #require(try notes.titled("Trip: plans"))
         #expect(trip.id.uuidString == "11111111-1111-1111-1111-111111111111")
@@ -59,7 +49,7 @@ struct ForeignFormatTests {
     @Test("from Joplin, as JEX")
     func jex() throws {
         try folder.copyFixture("joplin-raw")
-        try shell("cd joplin-raw && tar cf ../export.jex *")
+        try folder.shell("cd joplin-raw && tar cf ../export.jex *")
         let report = try run(folder.path("export.jex"), tagsFolders: true)
         #expect(report.added == 3 && report.addedToTrash == 1 && report.attachments == 1 && report.leftOut == 0, "\(report)")
         try expectJoplin()
@@ -88,8 +78,8 @@ struct ForeignFormatTests {
     func keep(name: String) throws {
         try folder.copyFixture("keep")
         try folder.copyFixture("takeout.zip")
-        try shell("mv keep Takeout && tar czf takeout.tgz Takeout && cp -r Takeout keep")
-        try shell("cd Takeout && mv Keep 'Google Notizen' && mkdir A && cd .. && tar czf other.tgz Takeout && rm -r Takeout")
+        try folder.shell("mv keep Takeout && tar czf takeout.tgz Takeout && cp -r Takeout keep")
+        try folder.shell("cd Takeout && mv Keep 'Google Notizen' && mkdir A && cd .. && tar czf other.tgz Takeout && rm -r Takeout")
         let report = try run(folder.path(name))
         #expect(report.added == 2 && report.addedToTrash == 1 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
         let shopping = try #require(try notes.titled("Shopping"))
@@ -247,7 +237,7 @@ struct ForeignFormatTests {
     func damaged() throws {
         try folder.copyFixture("joplin-raw")
         try folder.copyFixture("sample.enex")
-        try shell("cd joplin-raw && tar cf ../a.jex * && cd .. && gzip -k a.jex")
+        try folder.shell("cd joplin-raw && tar cf ../a.jex * && cd .. && gzip -k a.jex")
         for name in ["sample.enex", "a.jex", "a.jex.gz"] {
             let bytes = try folder.bytes(name)
             // Between two files of the archive, too.
@@ -261,7 +251,7 @@ struct ForeignFormatTests {
         }
         try folder.copyFixture("takeout.zip")
         try folder.copyFixture("keep")
-        try shell("mv keep Takeout && tar czf takeout.tgz Takeout")
+        try folder.shell("mv keep Takeout && tar czf takeout.tgz Takeout")
         func expectRefused(_ name: String, _ bytes: some Sequence<UInt8>, _ place: Int) throws {
             let path = try folder.write("damaged-\(name)", bytes)
             #expect(throws: FilesError.self, "\(name) \(place)") { try NoteImport.run(path, into: notes) }
@@ -292,7 +282,7 @@ struct ForeignFormatTests {
                     except Exception: pass
             """
         try folder.write("harmless.py", harmless)
-        try shell("python3 harmless.py")
+        try folder.shell("python3 harmless.py")
         let places = Set(String(decoding: try folder.bytes("harmless"), as: UTF8.self).split(separator: "\n").compactMap { Int($0) })
         try #require(places.count < tgz.count / 4)
         for place in Array(stride(from: 10, to: tgz.count - 20, by: 13)) + [tgz.count - 8, tgz.count - 1] where !places.contains(place) {
@@ -337,7 +327,7 @@ struct ForeignFormatTests {
                     for _ in range(257): f.write(bytes(1 << 20))
             """
         try folder.write("make.py", script)
-        try shell("python3 make.py")
+        try folder.shell("python3 make.py")
         let refused = [("up", "elsewhere"), ("mark", "elsewhere"), ("root", "elsewhere"), ("twice", "twice")]
         for (name, words) in refused.flatMap({ [("\($0).tar", $1), ("\($0).zip", $1)] }) + [("bomb.zip", "larger")] {
             #expect(throws: FilesError.self, "\(name)") {

@@ -38,8 +38,18 @@ void kith_xml_close(void *reader);
 
 /// Opens a tar or zip archive, compressed or not; NULL without memory. The first kith_archive_next says whether it is one.
 void *kith_archive_open(const char *path);
-/// 1: there is a next entry, 0: the end, else the archive is damaged, or none. `path` is NULL for a name that has no form in UTF-8.
-int kith_archive_next(void *archive, const char **path, int *is_file);
+enum {
+    KITH_ARCHIVE_FILE,
+    KITH_ARCHIVE_FOLDER,
+    /// A symbolic link.
+    KITH_ARCHIVE_LINK,
+    /// Another name of an earlier file, `target`: a hard link.
+    KITH_ARCHIVE_SAME,
+    KITH_ARCHIVE_OTHER,
+};
+/// 1: there is a next entry, 0: the end, else the archive is damaged, or none. `path` and `target` are NULL for a name that has no form in
+/// UTF-8; `kind` is one of the above.
+int kith_archive_next(void *archive, const char **path, const char **target, int *kind);
 /// Whether what was read is a tar archive that is not compressed.
 int kith_archive_is_plain_tar(void *archive);
 /// Bytes that were read, 0 at the end of the entry, less for damage.

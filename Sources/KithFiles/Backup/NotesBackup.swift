@@ -185,7 +185,10 @@ package enum NotesBackup {
         // The files of a backup are as large as they are; what ends the unpacking is the room on the disk.
         let limits = Archive.Limits(filesMax: .max, bytesMin: .max, factorMax: 1, checksGzip: false)
         do {
-            guard SealedStream.isSealed(file) else { return try Archive.unpack(file, into: scratch.path, limits: limits) }
+            guard SealedStream.isSealed(file) else {
+                try Archive.unpack(file, into: scratch.path, limits: limits)
+                return
+            }
             let opened = scratch.path(openedName)
             let descriptor = open(opened, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw NewFile.failure(opened) }

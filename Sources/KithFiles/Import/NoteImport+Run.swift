@@ -20,6 +20,8 @@ extension NoteImport {
         }
     }
 
+    private static func isHidden(_ name: String) -> Bool { name.hasPrefix(".") && name != "." }
+
     private func read(_ path: String) throws {
         switch try ImportFormat.recognise(path) {
         case .markdown:
@@ -38,7 +40,11 @@ extension NoteImport {
             try EvernoteFile(path).read(into: self)
         case .archive:
             let scratch = try ScratchFolder()
-            try Archive.unpack(path, into: scratch.path)
+            // As in a folder, hidden ones are passed over without a word.
+            for oddity in try Archive.unpack(path, into: scratch.path)
+            where !RelativePath.names(of: oddity.path).contains(where: Self.isHidden) {
+                report.remark(oddity.path, oddity.words)
+            }
             // An archive within an archive is no export of anything.
             if case .file = ForeignFile.kind(scratch.path(NotesBackup.headName)) { throw ImportFormat.isBackup(path) }
             try read(scratch.path)

@@ -11,8 +11,8 @@ import Glibc
 
 /// Unpacks archives (tar, zip, with any of the usual compressions) that anybody may have made.
 ///
-/// Nothing is written outside of the folder, links and devices are passed over, and an archive that becomes much larger than it is ends
-/// the unpacking. Whoever unpacks into a folder for it alone has nothing half done.
+/// Nothing is written outside of the folder, symbolic links and devices are left out, and an archive that becomes much larger than it is
+/// ends the unpacking. Whoever unpacks into a folder for it alone has nothing half done.
 enum Archive {
     struct Limits {
         var filesMax = 200_000
@@ -33,13 +33,16 @@ enum Archive {
         return (try? reader.next()) ?? nil != nil
     }
 
+    /// - Returns: what was left out.
     /// - Throws: ``FilesError`` with code `data` for an archive that is damaged or not to be trusted.
-    static func unpack(_ path: String, into folder: String, limits: Limits = Limits()) throws(FilesError) {
+    @discardableResult
+    static func unpack(_ path: String, into folder: String, limits: Limits = Limits()) throws(FilesError) -> [FolderWalk.Oddity] {
         let stamp = try ForeignFile.requireFile(path)
         let (product, overflow) = stamp.bytes.multipliedReportingOverflow(by: limits.factorMax)
         let bytesMax = max(limits.bytesMin, overflow ? .max : product)
         var left = bytesMax
         var files = 0
+        var oddities: [FolderWalk.Oddity] = []
         let reader = try Reader(path)
         while let entry = try reader.next() {
             guard let name = entry.path else { throw FilesError(.data, "\(path) has a name that is not UTF-8. Nothing was imported.") }
@@ -48,10 +51,18 @@ enum Archive {
                     .data,
                     "\(path) is not to be trusted: it has a file that would lie elsewhere (\(name.prefix(80))). Nothing was imported.")
             }
-            guard entry.isFile else { continue }
+            if entry.kind == .folder { continue }
             files += 1
             if files > limits.filesMax { throw FilesError(.data, "\(path) has more than \(limits.filesMax) files. Nothing was imported.") }
-            try write(reader, to: name, in: folder, of: path, &left)
+            switch entry.kind {
+            case .file: try write(reader, to: name, in: folder, of: path, &left)
+            case .same(let target):
+                if try !write(copyOf: target, to: name, in: folder, of: path) {
+                    oddities.append(FolderWalk.Oddity(path: name, words: "It stands for a file that does not come before it."))
+                }
+            case .link: oddities.append(FolderWalk.Oddity(path: name, words: FolderWalk.linkWords))
+            case .folder, .other: oddities.append(FolderWalk.Oddity(path: name, words: FolderWalk.otherWords))
+            }
         }
         if reader.isPlainTar, try !endsWithZeros(path) {
             throw FilesError(.data, "\(path) is damaged: its end is missing. Nothing was imported.")
@@ -59,6 +70,7 @@ enum Archive {
         if limits.checksGzip, kith_gzip_is_damaged(path, bytesMax) == 1 {
             throw FilesError(.data, "\(path) is damaged: its checksum is another one. Nothing was imported.")
         }
+        return oddities
     }
 
     /// A tar archive ends with two blocks of zeros. Without them it may have been cut off.
@@ -76,16 +88,9 @@ enum Archive {
     private static func write(
         _ reader: Reader, to name: String, in folder: String, of archive: String, _ left: inout Int64
     ) throws(FilesError) {
-        var place = folder
-        let parts = RelativePath.names(of: name).filter { $0 != "." }
-        guard let last = parts.last else { return }
-        for part in parts.dropLast() {
-            place += "/" + part
-            try NewFile.makeFolder(place)
-        }
-        place += "/" + last
+        guard let place = try place(of: name, in: folder) else { return }
         let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw FilesError(.data, "\(archive) has \(name.prefix(80)) twice. Nothing was imported.") }
+        guard descriptor >= 0 else { throw twice(name, archive) }
         defer { close(descriptor) }
         while let bytes = try reader.read(blockBytes) {
             left -= Int64(bytes.count)
@@ -96,10 +101,48 @@ enum Archive {
         }
     }
 
+    /// Gives a file that was unpacked a second name.
+    ///
+    /// - Returns: whether there is such a file.
+    private static func write(copyOf target: String?, to name: String, in folder: String, of archive: String) throws(FilesError) -> Bool {
+        guard let target, isSafe(target), let original = try place(of: target, in: folder), let place = try place(of: name, in: folder),
+            ForeignFile.stamp(original) != nil
+        else { return false }
+        if link(original, place) == 0 { return true }
+        if errno == EEXIST { throw twice(name, archive) }
+        throw NewFile.failure(place)
+    }
+
+    /// Where a file of the archive is to lie, in a folder that is made; `nil` for no name.
+    private static func place(of name: String, in folder: String) throws(FilesError) -> String? {
+        var place = folder
+        let parts = RelativePath.names(of: name).filter { $0 != "." }
+        guard let last = parts.last else { return nil }
+        for part in parts.dropLast() {
+            place += "/" + part
+            try NewFile.makeFolder(place)
+        }
+        return place + "/" + last
+    }
+
+    private static func twice(_ name: String, _ archive: String) -> FilesError {
+        FilesError(.data, "\(archive) has \(name.prefix(80)) twice. Nothing was imported.")
+    }
+
     private struct Entry {
         /// `nil` if it is not UTF-8.
         let path: String?
-        let isFile: Bool
+        let kind: Kind
+    }
+
+    private enum Kind: Equatable {
+        case file
+        case folder
+        /// A symbolic link.
+        case link
+        /// A hard link: another name of an earlier file, which is `nil` if its name is not UTF-8.
+        case same(String?)
+        case other
     }
 
     /// An open archive.
@@ -117,12 +160,22 @@ enum Archive {
         }
 
         func next() throws(FilesError) -> Entry? {
-            var name: UnsafePointer<CChar>?
-            var isFile: Int32 = 0
-            switch kith_archive_next(archive, &name, &isFile) {
+            var (name, target): (UnsafePointer<CChar>?, UnsafePointer<CChar>?)
+            var kind: Int32 = 0
+            switch kith_archive_next(archive, &name, &target, &kind) {
             case 0: return nil
-            case 1: return Entry(path: name.flatMap { String(validatingCString: $0) }, isFile: isFile == 1)
+            case 1: return Entry(path: name.flatMap { String(validatingCString: $0) }, kind: Self.kind(kind, target))
             default: throw damage()
+            }
+        }
+
+        private static func kind(_ number: Int32, _ target: UnsafePointer<CChar>?) -> Kind {
+            switch Int(number) {
+            case KITH_ARCHIVE_FILE: .file
+            case KITH_ARCHIVE_FOLDER: .folder
+            case KITH_ARCHIVE_LINK: .link
+            case KITH_ARCHIVE_SAME: .same(target.flatMap { String(validatingCString: $0) })
+            default: .other
             }
         }
 

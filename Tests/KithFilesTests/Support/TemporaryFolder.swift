@@ -1,5 +1,6 @@
 import Foundation
 import KithNotes
+import Testing
 
 /// A folder of its own for a test, removed with it.
 final class TemporaryFolder: Sendable {
@@ -34,6 +35,17 @@ final class TemporaryFolder: Sendable {
 
     @discardableResult
     func write(_ name: String, _ text: String) throws -> String { try write(name, text.utf8) }
+
+    /// Runs a line of the shell in it.
+    func shell(_ line: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", line]
+        process.currentDirectoryURL = url
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
 
     /// A copy of a sample.
     func copyFixture(_ name: String) throws {
