@@ -15,7 +15,7 @@ struct ConflictsList: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let conflicts = try options.withNotes { try $0.conflicts() }
+        let conflicts = try options.withNotes(onlyReading: true) { try $0.conflicts() }
         if options.json {
             let names = options.deviceNames()
             return try Console.output.write(json: conflicts.map { ConflictRecord($0, names) })

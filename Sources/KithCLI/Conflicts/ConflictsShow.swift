@@ -18,7 +18,7 @@ struct ConflictsShow: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (note, conflicts) = try options.withNotes { notes in
+        let (note, conflicts) = try options.withNotes(onlyReading: true) { notes in
             let note = try notes.find(self.note)
             return (note, try notes.conflicts(of: note))
         }

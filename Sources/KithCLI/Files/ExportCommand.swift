@@ -40,7 +40,7 @@ struct ExportCommand: ParsableCommand {
         let progress = ProgressLine("notes written")
         settings.progress = progress.show
         let report = try Interruption.leavingNothing {
-            try options.withNotes(needingNotes: true) { notes in
+            try options.withNotes(needingNotes: true, onlyReading: true) { notes in
                 switch format ?? (path.hasSuffix(".jsonl") ? .lines : .markdown) {
                 case .markdown: try MarkdownExport.write(notes, to: path, options: settings)
                 case .site: try SiteExport.write(notes, to: path, options: settings)

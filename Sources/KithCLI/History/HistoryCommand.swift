@@ -33,7 +33,7 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws {
-        let changes = try options.withNotes { notes in
+        let changes = try options.withNotes(onlyReading: true) { notes in
             let authors = try device.map { try options.authors($0, notes) }
             return try notes.changes(since: since?.date ?? .distantPast, devices: authors, limit: limit)
         }

@@ -23,7 +23,7 @@ struct NoteExplain: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let explanation = try options.withNotes { notes in try notes.explain(notes.find(note).id, field) }
+        let explanation = try options.withNotes(onlyReading: true) { notes in try notes.explain(notes.find(note).id, field) }
         let names = options.deviceNames()
         if options.json { return try Console.output.write(json: ExplanationRecord(explanation, names)) }
         switch explanation.kind {

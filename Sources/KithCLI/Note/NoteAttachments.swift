@@ -17,7 +17,7 @@ struct NoteAttachments: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let attachments = try options.withNotes { try $0.attachments(of: $0.find(note).id) }
+        let attachments = try options.withNotes(onlyReading: true) { try $0.attachments(of: $0.find(note).id) }
         if options.json { return try Console.output.write(json: attachments.map(AttachmentRecord.init)) }
         try attachments.table.write(to: .output)
         if attachments.isEmpty, Console.output.isTerminal { try Console.error.writeLine("No attachments.") }

@@ -22,7 +22,7 @@ struct NoteHistory: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let versions = try options.withNotes { notes in try notes.history(of: notes.find(note).id) }
+        let versions = try options.withNotes(onlyReading: true) { notes in try notes.history(of: notes.find(note).id) }
         let names = options.deviceNames()
         if options.json { return try Console.output.write(json: versions.map { NoteVersionRecord($0, names) }) }
         var table = TextTable(header: ["VERSION", "WRITTEN", "ADDED", "REMOVED", "BY"], flexibleColumns: 4)

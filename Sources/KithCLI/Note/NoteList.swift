@@ -48,7 +48,7 @@ struct NoteList: ParsableCommand {
         var query = NoteQuery()
         list.apply(to: &query)
         query.readsBodies = options.json
-        let (found, conflicts, massive) = try options.withNotes { notes in
+        let (found, conflicts, massive) = try options.withNotes(onlyReading: true) { notes in
             (try notes.list(query), try notes.conflicts(), try notes.massDeletions())
         }
         try found.write(to: .output, asJSON: options.json, conflicts: conflicts)

@@ -34,7 +34,7 @@ struct NoteSave: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (attachment, file) = try options.withNotes { notes in
+        let (attachment, file) = try options.withNotes(onlyReading: true) { notes in
             let attachment = try notes.findAttachment(self.attachment, of: notes.find(self.note))
             if let file = try notes.provenFile(of: attachment) { return (attachment, file) }
             try notes.fetch(attachment)

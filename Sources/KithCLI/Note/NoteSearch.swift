@@ -29,7 +29,7 @@ struct NoteSearch: ParsableCommand {
         var query = NoteQuery(searching: text)
         list.apply(to: &query)
         query.readsBodies = options.json
-        let (found, conflicts) = try options.withNotes { notes in (try notes.list(query), try notes.conflicts()) }
+        let (found, conflicts) = try options.withNotes(onlyReading: true) { notes in (try notes.list(query), try notes.conflicts()) }
         try found.write(to: .output, asJSON: options.json, conflicts: conflicts)
         for word in SearchText(text).notUnderstood {
             try Console.error.writeLine(

@@ -27,7 +27,7 @@ struct NoteShow: ParsableCommand {
     func run() throws {
         // Notes are shown whatever is wrong with the key or the list.
         let devices = (try? options.trustedDevices()) ?? []
-        let (note, version, conflicts, attachments, safety) = try options.withNotes { notes in
+        let (note, version, conflicts, attachments, safety) = try options.withNotes(onlyReading: true) { notes in
             var note = try notes.find(self.note)
             let version = try at.map { try notes.version($0, of: note.id) } ?? notes.bodyVersion(of: note.id)
             let conflicts = at == nil ? try notes.conflicts(of: note) : []

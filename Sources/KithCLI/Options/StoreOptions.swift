@@ -53,7 +53,8 @@ struct StoreOptions: ParsableArguments {
     /// - Parameters:
     ///   - makesFile: whether there may be no file yet where `--store` says; a slip of the fingers makes none otherwise.
     ///   - needsNotes: whether there must be a file also where notes are kept without `--store`.
-    ///   - onlyReading: whether `body` is run once more, with a copy that cannot be written, if the disk keeps it from writing.
+    ///   - onlyReading: whether `body` only reads. Then it is run with a copy that cannot be written where another process keeps the notes
+    ///     locked, and once more with one if the disk keeps it from writing.
     func withNotes<Result>(
         makingFile makesFile: Bool = false, needingNotes needsNotes: Bool = false, onlyReading: Bool = false,
         _ body: (NotesStore) throws -> Result
@@ -62,7 +63,8 @@ struct StoreOptions: ParsableArguments {
         var options = folders.notesOptions
         options.readsWhileWriting = false
         options.opensReadOnly = true
-        let notes = try NotesStore.open(folders.notes, options: options)
+        if onlyReading { options.busyTimeoutSeconds = min(options.busyTimeoutSeconds, Self.readingWaitSeconds) }
+        let notes = try Self.open(folders.notes, options, onlyReading: onlyReading)
         defer { try? notes.close() }
         if let reason = notes.readOnlyReason { Self.readOnlyReason.withLock { $0 = reason } }
         do {
@@ -79,6 +81,21 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
+    private static func open(_ file: URL, _ options: NotesStore.Options, onlyReading: Bool) throws(NotesError) -> NotesStore {
+        do throws(NotesError) {
+            return try NotesStore.open(file, options: options)
+        } catch {
+            guard onlyReading, error.code == .busy, let copy = NotesStore.openToRead(file, options: options, because: lockedReason) else {
+                throw error
+            }
+            return copy
+        }
+    }
+
+    /// How long a command that only reads waits for a lock: what it would see then is there already.
+    private static let readingWaitSeconds = 2.0
+    private static let lockedReason = "Another process keeps the notes locked. What it has not committed is not shown."
+
     /// Whether the disk of the notes is full, not the one that something is written to.
     private static func isOfNotes(_ error: any Error) -> Bool {
         (error is NotesError || error is StoreError) && CommandFailure(error)?.status == .inputOutput
@@ -93,7 +110,7 @@ struct StoreOptions: ParsableArguments {
         let file = try folders().notes
         guard FileManager.default.fileExists(atPath: file.path) || NotesStore.loss(in: file) != nil else { return nil }
         do {
-            return try withNotes(body)
+            return try withNotes(onlyReading: true, body)
         } catch {
             let reason = CommandFailure(error)?.message ?? "\(error)"
             try Console.error.writeLine(PlainText.line("What the notes know of the other machines is unknown. \(reason)"))

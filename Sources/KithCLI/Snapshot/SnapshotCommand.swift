@@ -55,7 +55,7 @@ struct SnapshotCommand: AsyncParsableCommand {
     func run() async throws {
         if read { return try SnapshotReport(SnapshotReader(url).bytes(), path: file).show(asJSON: options.json) }
         if !follow {
-            return try options.withNotes { notes in
+            return try options.withNotes(onlyReading: true) { notes in
                 let isWritten = try notes.snapshot(content, to: url).write()
                 if options.json { return try Console.output.write(json: WrittenRecord(path: url.path, written: isWritten)) }
                 if Console.output.isTerminal { try Console.output.writeLine(isWritten ? "Written." : "It says this already.") }

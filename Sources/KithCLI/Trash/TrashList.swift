@@ -19,7 +19,7 @@ struct TrashList: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() throws {
-        let (found, massive) = try options.withNotes { (try $0.trash(), try $0.massDeletions()) }
+        let (found, massive) = try options.withNotes(onlyReading: true) { (try $0.trash(), try $0.massDeletions()) }
         if options.json { return try Console.output.write(json: found.map(TrashRecord.init)) }
         let names = options.deviceNames()
         for deletion in massive { try Console.error.writeLine(deletion.warning(names)) }

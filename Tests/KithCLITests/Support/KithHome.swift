@@ -67,6 +67,8 @@ final class KithHome: Sendable {
         try run(try Self.program, arguments, input, environment)
     }
 
+    func kith(_ arguments: [String]) throws -> Result { try run(try Self.program, arguments, nil, [:]) }
+
     /// Runs a line of shell, in which `$KITH` is the program.
     @discardableResult
     func shell(_ line: String, environment: [String: String] = [:]) throws -> Result {
