@@ -165,28 +165,6 @@ struct SchemaSkewTests {
         #expect(try b.text("SELECT color FROM note ORDER BY title") == ["green", "pink"])
     }
 
-    @Test func `a deleted row that an edit of a dropped column kept elsewhere is back here once digests were compared`() throws {
-        let apps = try (1...3).map { try App(Self.new, Self.newTables, replica: $0) }
-        let (dropper, witness, remover) = (apps[0], apps[1], apps[2])
-        try dropper.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
-        for other in [witness, remover] { try other.receive(from: dropper) }
-        try dropper.execute("UPDATE note SET color = 'green'")
-        try witness.receive(from: dropper)
-        dropper.store.close()
-        try dropper.database.write { try SyncedDatabase.removeTriggers(of: "note", in: $0) }
-        try dropper.migrate("ALTER TABLE note DROP COLUMN color", Self.newTables)
-        try remover.execute("DELETE FROM note")
-        for other in [dropper, witness] { try other.receive(from: remover) }
-        #expect(try dropper.text("SELECT title FROM note") == [])
-        #expect(try witness.text("SELECT title || color FROM note") == ["agreen"])
-        let sessions = try SessionPair(dropper.store, witness.store)
-        try sessions.wait(seconds: 30)
-        #expect(sessions.closings.isEmpty)
-        #expect(try dropper.text("SELECT title FROM note") == ["a"])
-        #expect(try dropper.store.recomputedDigest() == witness.store.recomputedDigest())
-        for app in apps { try app.expectSound() }
-    }
-
     private static let page = "CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
     private static let pages = [TrackedTable("page", texts: ["body"])]
 

@@ -262,7 +262,7 @@ final class SchemaHistory {
         #expect(try node.wronglyRefused() == [], "seed \(seed), \(when)")
     }
 
-    /// An edit of a column that was dropped since keeps its row where it is known, and elsewhere once digests were compared, as sessions do.
+    /// An edit of a column that was dropped since may keep its row where it is known alone: then digests are compared, as in each session.
     private func compareDigests(_ when: String) throws {
         for (index, a) in nodes.enumerated() {
             for b in nodes[..<index] where try a.version == b.version && a.shown() != b.shown() {
