@@ -15,12 +15,8 @@ extension Capture {
     func noteForJournal(_ table: Int, _ id: RowID, _ changed: UInt64, _ values: ColumnValues) {
         guard changed != 0, let journal = ledger.journal, journal.keeps(table), let tracked = ledger.catalog.tracked(table) else { return }
         let row = RowKey(table: table, id: id)
-        var pair = 0
-        var register = 2 * tracked.kinds.count { $0 != .register }
-        for (place, kind) in tracked.kinds.enumerated() {
-            let index = kind == .register ? register : pair
-            if kind == .register { register += 1 } else { pair += 2 }
-            if changed >> UInt64(place) & 1 == 1 { journal.noteUpdate(row, place: place, old: values[index]) }
+        for (place, index) in tracked.placesOfOldValues.enumerated() where changed >> UInt64(place) & 1 == 1 {
+            journal.noteUpdate(row, place: place, old: values[index])
         }
     }
 

@@ -47,6 +47,7 @@ extension Capture {
     @discardableResult
     func removeReplaced(_ row: ReplacedRow) throws -> ReplacedRow {
         let removed = try remove(row)
+        rows.remove(RowKey(table: row.table, id: row.id))
         // A write that this one is made in the midst of may have found the same row in its way.
         open.didDelete(removed)
         try letGo(row)

@@ -17,6 +17,7 @@ extension Capture: TransactionFollower {
     package func transactionDidRollBack(to number: Int32) {
         pending.didRollBack(to: number)
         looseValues.didRollBack(to: number)
+        rows.removeAll()
         clock.tell(.rolledBackToSavepoint)
     }
 
@@ -60,6 +61,7 @@ extension Capture: TransactionFollower {
     package func transactionDidCommit() {
         pending.clear()
         open.removeAll()
+        rows.removeAll()
         looseValues.clear()
         clock.tell(.tableCommitted)
     }
@@ -67,6 +69,7 @@ extension Capture: TransactionFollower {
     package func transactionDidRollBack() {
         pending.clear()
         open.removeAll()
+        rows.removeAll()
         looseValues.clear()
         clock.tell(.tableRolledBack)
     }

@@ -26,6 +26,7 @@ package final class Capture {
     package var processName = ""
     /// The writes of the user that have begun.
     @exclusivity(unchecked) package var open = OpenWrites()
+    @exclusivity(unchecked) var rows = OpenRows()
     /// Whether rows that are inserted, and of which nothing is known, are found and not written: see docs/store.md, "Rows that were there
     /// before".
     package var findsInserts = false
@@ -55,6 +56,7 @@ package final class Capture {
         ledger.touch(tableNumber, id)
         let isLoose = try check(tableNumber) { place, _ in values.pointer(place) }
         if connection.isMerging { return }
+        rows.remove(RowKey(table: tableNumber, id: id))
         let replacement = open.end(tableNumber, id, inserts: true)
         if connection.isNoted(tableNumber, id, inserts: true) { return noteInsertForJournal(tableNumber, id) }
         guard row > 0 else { throw Self.rowidNotPositive }
@@ -103,12 +105,21 @@ package final class Capture {
     ///   - values: of the columns before and after the update.
     package func update(_ tableNumber: Int, oldRow: Int64, newRow: Int64, id: RowID, changed: UInt64, values: ColumnValues) throws {
         ledger.touch(tableNumber, id)
-        if connection.isNoted(tableNumber, id, inserts: false) { return noteForJournal(tableNumber, id, changed, values) }
+        let key = RowKey(table: tableNumber, id: id)
+        let image = rows.end(key)
+        if try isNoted(tableNumber, id, row: newRow, image) {
+            return noteForJournal(tableNumber, id, changed, values)
+        }
         let isLoose = changed != 0 ? try check(tableNumber, changed: changed) { _, pair in values.pointer(2 * pair + 1) } : false
         if connection.isMerging { return }
         guard newRow > 0 else { throw Self.rowidNotPositive }
         // Also where nothing has changed: it may be a column that was added meanwhile.
         let oldRow = try entry.enter() ? newRow : oldRow
+        var (changed, values) = (changed, values)
+        if var image {
+            (changed, values) = try changes(since: &image, tableNumber, row: newRow, changed, values)
+            rows.note(key, image)
+        }
         noteForJournal(tableNumber, id, changed, values)
         if changed == 0, oldRow == newRow { return open.dropEnded() }
         if oldRow == newRow { open.dropEnded() } else { try open.end(tableNumber, id, inserts: false).map { _ = try remove($0) } }
@@ -147,7 +158,8 @@ package final class Capture {
         ledger.touch(tableNumber, id)
         if connection.isMerging { return }
         try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
-        let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: values))
+        let noted = rows.remove(RowKey(table: tableNumber, id: id))?.values
+        let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: noted ?? values))
         open.didDelete(deleted)
         let replaced = open.inTheWay(ofMoving: deleted)
         if try !replaced.isEmpty && !entry.areTriggersRecursive() {

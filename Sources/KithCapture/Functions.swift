@@ -32,8 +32,10 @@ package enum Functions {
         }
         try register("kith_is_echo", capture, connection) { context, count, values in
             Functions.guarded(context, count, values) { capture, arguments in
-                let row = MergedRow.shown(table: try arguments.table(in: capture), row: try arguments.row(1))
-                sqlite3_result_int(context, capture.connection.isEcho(row) ? 1 : 0)
+                let (table, row) = (try arguments.table(in: capture), try arguments.row(1))
+                if capture.connection.isEcho(.shown(table: table, row: row)) { return sqlite3_result_int(context, 1) }
+                try capture.beforeWrite(table, row: row)
+                sqlite3_result_int(context, 0)
             }
         }
         try register("kith_before_delete", capture, connection) { context, count, values in
@@ -139,13 +141,21 @@ package enum Functions {
 package struct ColumnValues {
     package let count: Int
     fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
+    /// In place of what a trigger passed.
+    private let known: [ColumnValue]?
 
     fileprivate init(count: Int, values: UnsafeMutablePointer<OpaquePointer?>?) {
-        self.count = count
-        self.values = values
+        (self.count, self.values, known) = (count, values, nil)
     }
 
-    package subscript(index: Int) -> ColumnValue { pointer(index).map { ColumnValue($0) } ?? .null }
+    init(_ known: [ColumnValue]) {
+        (count, values, self.known) = (known.count, nil, known)
+    }
+
+    package subscript(index: Int) -> ColumnValue {
+        if let known { return index < count ? known[index] : .null }
+        return pointer(index).map { ColumnValue($0) } ?? .null
+    }
     package func pointer(_ index: Int) -> OpaquePointer? { index < count ? values?[index] : nil }
 }
 

@@ -23,6 +23,8 @@ package final class SchemaGuard: Sendable {
         var temporary: [UInt8]
         /// By number of the table: whether anything may be written between the BEFORE and the AFTER trigger of an insertion.
         package var mayNest: [Bool] = []
+        /// By number of the table: whether a trigger of the app is fired before Kith's AFTER triggers.
+        package var mayPrecede: [Bool] = []
         /// By number of the table: whether it has neither CHECK nor generated columns.
         package var mayWriteInPlace: [Bool] = []
         /// Triggers of the app.
@@ -108,8 +110,7 @@ package final class SchemaGuard: Sendable {
             WHERE sql NOT NULL AND name NOT GLOB CASE type WHEN 'trigger' THEN 'kith_[0-9]*_*' ELSE 'kith_*' END
             AND type IN ('trigger', 'table', 'view') ORDER BY name
             """)
-        var nesting: Set<String> = []
-        var leavingOut: [LeavingOut] = []
+        var triggers: [String: [AppTrigger]] = [:]
         var temporaryNames: Set<String> = []
         var mayRefer = false
         // Tables with a CHECK, and those that may have generated columns.
@@ -124,11 +125,8 @@ package final class SchemaGuard: Sendable {
                 state.triggerCount += 1
                 state.mayRaise = state.mayRaise || mentions("raise")
                 state.targets.add(text(3), on: text(2))
-                nesting.insert(text(2).asciiLowercased)
-                if mentions("ignore"), Self.ignoresAfterwards(select.blob(3)) {
-                    leavingOut.append(
-                        LeavingOut(name: text(1), table: text(2).asciiLowercased, place: select.isNull(4) ? nil : select.int(4)))
-                }
+                let trigger = AppTrigger(name: text(1), place: select.isNull(4) ? nil : select.int(4), sql: select.blob(3))
+                triggers[text(2).asciiLowercased, default: []].append(trigger)
             } else {
                 if select.isNull(4) { temporaryNames.insert(text(1).asciiLowercased) }
                 if text(0) == "table" {
@@ -145,53 +143,63 @@ package final class SchemaGuard: Sendable {
         for table in tables {
             while state.mayNest.count <= table.number {
                 state.mayNest.append(true)
+                state.mayPrecede.append(true)
                 state.mayWriteInPlace.append(false)
             }
             let name = table.name.asciiLowercased
             // A temporary trigger may stand on a temporary table of this name.
-            try check(leavingOut.filter { $0.table == name && ($0.place != nil || !temporaryNames.contains(name)) }, table, connection)
-            state.mayNest[table.number] = try nesting.contains(name) || mayRefer && Self.isReferredTo(table.name, connection)
+            let own = (triggers[name] ?? []).filter { $0.place != nil || !temporaryNames.contains(name) }
+            let early = own.isEmpty ? [] : try Self.early(own, table, connection)
+            try check(early.filter { $0.isAfter && $0.ignores }, table)
+            state.mayPrecede[table.number] = !early.isEmpty || own.contains { !$0.isAfter }
+            state.mayNest[table.number] = try triggers[name] != nil || mayRefer && Self.isReferredTo(table.name, connection)
             state.mayWriteInPlace[table.number] =
                 try !checked.contains(name) && !(mayGenerate.contains(name) && Self.generatesColumns(table.name, connection))
         }
         return state
     }
 
-    /// A trigger of the app that keeps those after it from being fired, though the row is written.
-    private struct LeavingOut {
+    /// A trigger of the app on a tracked table.
+    private struct AppTrigger {
         let name: String
-        /// In lower case.
-        let table: String
         /// When it was made, among all else in the schema; `nil` for a temporary one.
         let place: Int?
+        /// Whether it is fired after a row was written.
+        let isAfter: Bool
+        /// Whether it may keep those after it from being fired, though the row is written if it is an AFTER trigger.
+        let ignores: Bool
+
+        init(name: String, place: Int?, sql: [UInt8]) {
+            (self.name, self.place) = (name, place)
+            let tokens = SQLToken.located(in: sql)
+            let head = tokens.prefix { !($0.isWord && $0.token == .name("on")) }
+            let times: [SQLToken] = [.name("before"), .name("after"), .name("instead")]
+            isAfter = head.last(where: { $0.isWord && times.contains($0.token) })?.token == .name("after")
+            ignores = tokens.indices.dropLast(2).contains { index in
+                tokens[index].token == .name("raise") && tokens[index + 1].token == .open && tokens[index + 2].token == .name("ignore")
+            }
+        }
     }
 
-    /// SQLite fires temporary triggers first, then the one that was made last: such a write would be noted nowhere.
-    private func check(_ triggers: [LeavingOut], _ table: Watched, _ connection: DatabaseConnection) throws {
-        if triggers.isEmpty { return }
+    /// Those that are fired before Kith's of the same time: SQLite fires temporary triggers first, then the one that was made last.
+    private static func early(_ triggers: [AppTrigger], _ table: Watched, _ connection: DatabaseConnection) throws -> [AppTrigger] {
         let select = try connection.statement(
             "SELECT min(rowid) FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'kith_' || ? || '_*'")
         select.bind(1, table.number)
+        defer { select.reset() }
         let own = try select.step() ? select.int(0) : 0
-        select.reset()
-        guard let early = triggers.first(where: { $0.place.map { $0 > own } ?? true }) else { return }
+        return triggers.filter { $0.place.map { $0 > own } ?? true }
+    }
+
+    /// What such a trigger leaves out would be noted nowhere.
+    private func check(_ leavingOut: [AppTrigger], _ table: Watched) throws {
+        guard let early = leavingOut.first else { return }
         let what = "acts after a row of \(table.name) was written, with RAISE(IGNORE), and before Kith's notes that write"
         throw StoreError(
             .tableRejected,
             early.place == nil
                 ? "The temporary trigger \(early.name) \(what). Drop it, or make it a trigger of the database before the store is opened."
                 : "The trigger \(early.name) \(what), because it was made while the store was open. Close the store, and open it again.")
-    }
-
-    /// Whether the trigger `sql` is an AFTER trigger with RAISE(IGNORE).
-    private static func ignoresAfterwards(_ sql: [UInt8]) -> Bool {
-        let tokens = SQLToken.located(in: sql)
-        let head = tokens.prefix { !($0.isWord && $0.token == .name("on")) }
-        let times: [SQLToken] = [.name("before"), .name("after"), .name("instead")]
-        guard head.last(where: { $0.isWord && times.contains($0.token) })?.token == .name("after") else { return false }
-        return tokens.indices.dropLast(2).contains { index in
-            tokens[index].token == .name("raise") && tokens[index + 1].token == .open && tokens[index + 2].token == .name("ignore")
-        }
     }
 
     private static func generatesColumns(_ table: String, _ connection: DatabaseConnection) throws -> Bool {

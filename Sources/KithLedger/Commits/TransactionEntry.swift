@@ -71,6 +71,11 @@ package final class TransactionEntry {
         table >= schemaState.mayNest.count || schemaState.mayNest[table]
     }
 
+    /// Whether triggers of the app may write a row of the table before Kith has noted a write of it that is under way.
+    package func mayPrecede(_ table: Int) -> Bool {
+        table >= schemaState.mayPrecede.count || schemaState.mayPrecede[table]
+    }
+
     /// Whether nothing but the row itself follows from what a column of the table holds that is in no index.
     package func mayWriteInPlace(_ table: Int) -> Bool {
         !mayNest(table) && table < schemaState.mayWriteInPlace.count && schemaState.mayWriteInPlace[table]

@@ -131,8 +131,9 @@ extension Capture {
         try ledger.reindex(number, from: before, at: visible.row, to: stored.liveDots, at: visible.row)
         try ledger.forgetSubstitutes(number, tracked, id, 1 << UInt64(index))
         if visible.values[index] == value { return }
-        var values: [ColumnValue?] = visible.values
+        var values = visible.values
         values[index] = value
+        willWriteNoted(number, id, values, insteadOf: visible.values)
         // Only this update is noted already; what triggers of the app make of it is not.
         try connection.writing(as: .noted(table: number, id: id, inserts: false)) {
             try user.update(visible.row, from: visible.values, to: values)

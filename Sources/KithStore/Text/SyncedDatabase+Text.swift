@@ -294,8 +294,9 @@ extension Capture {
             dropUnusedBase(&stored)
             try ledger.save(stored, found.key.table, row: found.row, id: id)
             try ledger.reindex(found.key.table, from: before, at: found.row, to: stored.liveDots, at: found.row)
-            var values: [ColumnValue?] = found.values
+            var values = found.values
             values[found.index] = state.shown
+            willWriteNoted(found.key.table, id, values, insteadOf: found.values)
             // Only this update is noted already; what triggers of the app make of it is not.
             try connection.writing(as: .noted(table: found.key.table, id: id, inserts: false)) {
                 try UserTable(connection: connection, table: table, tracked: tracked)

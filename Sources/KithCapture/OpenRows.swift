@@ -1,0 +1,123 @@
+import KithLedger
+import KithSQLite
+import KithSync
+
+/// What is noted that rows show which are being written: between Kith's BEFORE and AFTER trigger of a write of theirs.
+///
+/// Triggers of the app that fire in between may write the same row. SQLite passes an AFTER trigger values from before such a write, or,
+/// where the trigger that made it fires before Kith's, of a write that is not noted yet. So what a write has changed is found by what is
+/// noted and what the table shows. A write that came to nothing leaves its row here, of which what is noted stays true.
+struct OpenRows {
+    struct Image {
+        /// In the order of the tracked columns.
+        var values: [ColumnValue]
+        /// How many writes of the row are under way.
+        var depth = 0
+        /// What Kith has noted itself, and the table does not show before the outermost write is done: a bit for each tracked column.
+        var ahead: UInt64 = 0
+
+        /// Whether a row that shows `values` shows what was noted ahead.
+        func isReached(by values: [ColumnValue]) -> Bool {
+            values.indices.allSatisfy { ahead >> UInt64($0) & 1 == 0 || values[$0] == self.values[$0] }
+        }
+    }
+
+    private var images: [RowKey: Image] = [:]
+
+    var isEmpty: Bool { images.isEmpty }
+
+    mutating func removeAll() {
+        if !images.isEmpty { images.removeAll() }
+    }
+
+    /// A write begins of a row that shows `values`, unless more is known of it.
+    mutating func begin(_ row: RowKey, showing values: [ColumnValue]) {
+        images[row, default: Image(values: values)].depth += 1
+    }
+
+    /// A write of the row is about to be made that has been noted.
+    mutating func expect(_ row: RowKey, _ values: [ColumnValue], insteadOf shown: [ColumnValue]) {
+        let ahead = values.indices.reduce(into: UInt64(0)) { if values[$1] != shown[$1] { $0 |= 1 << UInt64($1) } }
+        if ahead != 0 { images[row] = Image(values: values, ahead: ahead) }
+    }
+
+    /// A write of the row is done; `depth` is how many still are not.
+    mutating func end(_ row: RowKey) -> Image? {
+        guard !images.isEmpty, var image = images.removeValue(forKey: row) else { return nil }
+        image.depth = max(0, image.depth - 1)
+        return image
+    }
+
+    /// What the row shows is noted; forgets that once nothing is under way.
+    mutating func note(_ row: RowKey, _ image: Image) {
+        if image.depth > 0 || image.ahead != 0 { images[row] = image }
+    }
+
+    /// The row is gone, or another one.
+    @discardableResult
+    mutating func remove(_ row: RowKey) -> Image? {
+        images.isEmpty ? nil : images.removeValue(forKey: row)
+    }
+}
+
+extension Capture {
+    /// A row is about to be updated or deleted by the app.
+    func beforeWrite(_ table: Int, row: Int64) throws {
+        try entry.enter()
+        if connection.isMerging || !entry.mayPrecede(table) { return }
+        guard let found = try readRow(table, row) else { return }
+        rows.begin(RowKey(table: table, id: found.id), showing: found.values)
+    }
+
+    /// Kith has noted that a row shows `values`, and is about to write them.
+    package func willWriteNoted(_ table: Int, _ id: RowID, _ values: [ColumnValue], insteadOf shown: [ColumnValue]) {
+        if entry.mayPrecede(table) { rows.expect(RowKey(table: table, id: id), values, insteadOf: shown) }
+    }
+
+    /// Whether the update of a row that has just happened is one that Kith has noted itself.
+    ///
+    /// - Parameter image: what is noted of the row, if triggers may have written it meanwhile.
+    func isNoted(_ table: Int, _ id: RowID, row: Int64, _ image: OpenRows.Image?) throws -> Bool {
+        if let image, image.ahead != 0 {
+            guard image.depth == 0, let shown = try readRow(table, row)?.values, image.isReached(by: shown) else { return false }
+        } else if image.map({ $0.depth > 0 }) ?? false {
+            return false
+        }
+        return connection.isNoted(table, id, inserts: false)
+    }
+
+    /// What an update has changed since a row was noted.
+    ///
+    /// - Parameters:
+    ///   - changed: what the trigger says that was changed, and `values` from what to what.
+    ///   - row: where the row is now.
+    /// - Returns: the same, in place of what the trigger says.
+    func changes(
+        since image: inout OpenRows.Image, _ table: Int, row: Int64, _ changed: UInt64, _ values: ColumnValues
+    ) throws -> (changed: UInt64, values: ColumnValues) {
+        guard let (_, tracked) = try? trackedTable(table), let shown = try readRow(table, row)?.values else { return (changed, values) }
+        var mask: UInt64 = 0
+        var (pairs, registers): ([ColumnValue], [ColumnValue]) = ([], [])
+        for (place, old) in tracked.placesOfOldValues.enumerated() where place < image.values.count {
+            // The write that was noted is still to come, and replaces what this one has made of an older value.
+            let isAhead = image.ahead >> UInt64(place) & 1 == 1
+            let isReplaced = isAhead && (changed >> UInt64(place) & 1 == 0 || values[old] != image.values[place])
+            let new = isReplaced ? image.values[place] : shown[place]
+            if new != image.values[place] { mask |= 1 << UInt64(place) }
+            if tracked.kinds[place] == .register { registers.append(image.values[place]) } else { pairs += [image.values[place], new] }
+            image.values[place] = new
+        }
+        return (mask, ColumnValues(pairs + registers))
+    }
+}
+
+extension CatalogTable.Tracked {
+    /// Where among the values that a trigger passes of an update each column's old one is.
+    var placesOfOldValues: [Int] {
+        var (pair, register) = (0, 2 * kinds.count { $0 != .register })
+        return kinds.map { kind in
+            defer { if kind == .register { register += 1 } else { pair += 2 } }
+            return kind == .register ? register : pair
+        }
+    }
+}
