@@ -31,6 +31,11 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// What SQLite says where a rule for foreign keys is against a statement.
     package static let foreignKey = SQLiteError(code: SQLITE_CONSTRAINT | 3 << 8, message: "FOREIGN KEY constraint failed")
 
+    /// What SQLite says of a NULL that a column may not have.
+    package static func null(in column: String) -> SQLiteError {
+        SQLiteError(code: SQLITE_CONSTRAINT | 5 << 8, message: "NOT NULL constraint failed: \(column)")
+    }
+
     /// Whether SQLite's own rule for foreign keys stood against it, at once (a code of its own) or as what a RESTRICT raises.
     package var isForeignKey: Bool { code == SQLITE_CONSTRAINT | 3 << 8 || isConstraint && message == "FOREIGN KEY constraint failed" }
 

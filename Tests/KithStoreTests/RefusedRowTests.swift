@@ -183,6 +183,27 @@ struct RefusedRowTests {
         try Self.expectWhole([first, second])
     }
 
+    @Test func `a NULL is refused where a constraint would write its default, of which nobody else would know`() throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'untitled', n);"
+        let (first, second) = (
+            try TestStore(sql: sql.replacing(" NOT NULL ON CONFLICT REPLACE DEFAULT 'untitled'", with: ""), tables: [TrackedTable("note")]),
+            try TestStore(sql: sql, tables: [TrackedTable("note")])
+        )
+        try first.execute("INSERT INTO note VALUES (?, NULL, 1), (?, 'b', 2)", [key(1), key(2)])
+        try second.receive(from: first)
+        try second.execute("INSERT INTO note VALUES (?, NULL, 3)", [key(3)])
+        try first.execute("UPDATE note SET title = NULL WHERE n = 2")
+        try second.receive(from: first)
+        try first.receive(from: second)
+        #expect(try Self.titles(second) == ["untitled"])
+        let reasons = try second.store.refusedRows().map(\.reason)
+        #expect(reasons == ["NOT NULL constraint failed: note.title", "NOT NULL constraint failed: note.title"])
+        try first.execute("UPDATE note SET title = 'a' WHERE n < 3")
+        try second.receive(from: first)
+        #expect(try Self.titles(second) == ["a", "a", "untitled"])
+        try Self.expectWhole([first, second])
+    }
+
     @Test(arguments: [
         "CREATE INDEX i ON note (json_extract(title, '$.x'))",
         "ALTER TABLE note ADD COLUMN x GENERATED ALWAYS AS (json_extract(title, '$.x')); CREATE INDEX i ON note (x)",

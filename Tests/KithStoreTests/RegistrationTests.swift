@@ -94,6 +94,15 @@ struct RegistrationTests {
     private static let misfits: [(table: TrackedTable, sql: String, reason: String)] = [
         (TrackedTable("t", sets: ["x"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)", "no column x"),
         (TrackedTable("t", localColumns: ["x"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)", "no column x"),
+        (
+            TrackedTable("t", localColumns: ["x"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a, x TEXT NOT NULL)",
+            "x is NOT NULL without a default, so a row from a machine that does not send it"
+        ),
+        (
+            TrackedTable("t"), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(String(repeating: "x", count: 600)) TEXT)",
+            "longer than 512 bytes"
+        ),
+        (TrackedTable("t", texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a JSON)", "a is a text, which needs TEXT"),
         (TrackedTable("t", counters: ["id"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)", "the key"),
         (TrackedTable("kith_x"), "CREATE TABLE kith_x (id BLOB PRIMARY KEY NOT NULL)", "Kith's own"),
         (TrackedTable("sqlite_sequence"), "CREATE TABLE x (id INTEGER PRIMARY KEY AUTOINCREMENT)", "SQLite's own"),

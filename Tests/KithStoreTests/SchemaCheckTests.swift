@@ -119,6 +119,20 @@ struct SchemaCheckTests {
         #expect(shown == ["stew now boil quick"])
     }
 
+    @Test func `a table with a mark in its name is an objection, and keeps no other from being looked at`() throws {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.file("app.sqlite"))
+        try queue.write {
+            try $0.execute(sql: "CREATE TABLE \"th\"\"ird\" (id BLOB PRIMARY KEY NOT NULL, a); CREATE TABLE t (id INTEGER PRIMARY KEY, b)")
+        }
+        let check = try SyncedDatabase.check(databaseAt: folder.file("app.sqlite")) { tables in
+            #expect(tables == ["th\"ird": ["id", "a"], "t": ["id", "b"]])
+            return tables.keys.sorted().map { TrackedTable($0) }
+        }
+        #expect(check.problems.contains { $0.table == "th\"ird" && $0.message.contains("quotation mark") })
+        #expect(check.problems.contains { $0.table == "t" && $0.code == .key })
+    }
+
     @Test func `tables that are ready have no problems, and what cannot be looked at is an error`() throws {
         let ready = try Self.database("CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL DEFAULT (kith_uuid_text()), a TEXT)")
         #expect(try SyncedDatabase.check(ready, tables: [TrackedTable("t")]).isReady)

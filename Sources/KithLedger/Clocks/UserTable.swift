@@ -42,6 +42,7 @@ package struct UserTable {
 
     private func insert(_ id: RowID, _ values: [ColumnValue?], _ local: [(name: String, value: ColumnValue)]) throws -> Int64 {
         let present = values.indices.filter { values[$0] != nil }
+        try refuseNull(of: values, at: present)
         let names = [quoted(tracked.key)] + present.map { tracked.names[$0] } + local.map { quoted($0.name) }
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
         let insert = try connection.passingStatement(
@@ -61,10 +62,24 @@ package struct UserTable {
     package func update(_ row: Int64, from shown: [ColumnValue], to values: [ColumnValue?]) throws {
         let changed = values.indices.filter { index in values[index].map { $0 != shown[index] } ?? false }
         if changed.isEmpty { return }
+        try refuseNull(of: values, at: changed)
         let update = try update(of: changed)
         for (position, index) in changed.enumerated() { update.bind(Int32(position + 1), values[index] ?? .null) }
         update.bind(Int32(changed.count + 1), row)
         try write(update, row)
+    }
+
+    /// `NOT NULL ON CONFLICT REPLACE` would write the default instead, of which no commit knows.
+    private func refuseNull(of values: [ColumnValue?], at places: [Int]) throws {
+        if !connection.rulesMayRaise { return }
+        for place in places where values[place] == .null {
+            let name = table.columns[tracked.columns[place]].sqlName ?? ""
+            let select = try connection.statement("SELECT 1 FROM pragma_table_info(?) WHERE name = ? AND \"notnull\"")
+            select.bind(1, .text(tracked.sqlName))
+            select.bind(2, .text(name))
+            defer { select.reset() }
+            if try select.step() { throw SQLiteError.null(in: "\(tracked.sqlName).\(name)") }
+        }
     }
 
     /// Writes the columns at `places`, in their order; then comes the rowid.

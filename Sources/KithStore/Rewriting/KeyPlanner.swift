@@ -166,7 +166,7 @@ struct KeyPlanner {
 
     /// Whether all ids are those of the natural key.
     private func follow(_ table: String, _ id: String, from key: [String]) throws -> Bool {
-        let columns = Set(try db.columns(in: table).map(\.name))
+        let columns = Set(try db.columnNames(of: table))
         guard columns.isSuperset(of: key) else { return true }
         let rows = try Row.fetchCursor(db, sql: "SELECT \(([id] + key).map(quoted).joined(separator: ", ")) FROM \(quoted(table))")
         while let row = try rows.next() {
@@ -209,7 +209,7 @@ struct KeyPlanner {
         for (place, name) in migration.references.sorted(by: { $0.key < $1.key }) {
             let parts = place.split(separator: ".").map(String.init)
             guard parts.count == 2, let parent = targets.first(where: { $0.name == name }), try names().contains(parts[0]),
-                try db.columns(in: parts[0]).contains(where: { $0.name == parts[1] })
+                try db.columnNames(of: parts[0]).contains(parts[1])
             else { throw reject("\(place) does not name a column that holds keys of \(name), a table that gets new ids.") }
             if !found.contains(where: { $0.table == parts[0] && $0.column == parts[1] }) {
                 found.append(Referrer(table: parts[0], column: parts[1], parent: parent))

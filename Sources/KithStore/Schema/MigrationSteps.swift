@@ -261,7 +261,7 @@ struct KnownTable {
                 """)
         return try rows.map { row in
             let name: String = row["name"]
-            let present = Set(try db.columns(in: name).map(\.name))
+            let present = Set(try db.columnNames(of: name))
             let numbers = (row["columns"] as String).prefix { $0 != ";" }.split(separator: ",").compactMap { Int($0) }
             let names = (row["names"] as String).split(separator: MigrationSteps.nameSeparator).map(String.init)
             let columns = zip(numbers, names).filter { present.contains($1) }.map { (number: $0, name: $1) }

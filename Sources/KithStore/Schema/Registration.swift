@@ -72,7 +72,8 @@ struct Registration {
         select?.reset()
         let isNumber = ["INT", "REAL", "FLOA", "DOUB", "NUM", "BOOL", "DEC"].contains { type.contains($0) }
         report(
-            "column \(column) is NOT NULL without a default, so a row from a machine that does not have the column yet "
+            "column \(column) is NOT NULL without a default, so a row from a machine that "
+                + (table.localColumns.contains(column) ? "does not send it " : "does not have the column yet ")
                 + "could not be stored. Give it a DEFAULT, or drop NOT NULL.", .missingDefault, column: column,
             edit: .setDefault(column, isNumber ? "0" : type.contains("BLOB") ? "x''" : "''"))
     }

@@ -29,7 +29,7 @@ extension SyncedDatabase {
     }
 
     private static func columns(_ db: Database) throws -> [String: [String]] {
-        Dictionary(uniqueKeysWithValues: try ownTables(db).map { ($0, try db.columns(in: $0).map(\.name)) })
+        Dictionary(uniqueKeysWithValues: try ownTables(db).map { ($0, try db.columnNames(of: $0)) })
     }
 
     private static func existing(_ path: String, readonly: Bool) throws(StoreError) -> DatabaseQueue {
@@ -43,5 +43,12 @@ extension SyncedDatabase {
         configuration.foreignKeysEnabled = false
         let settings = configuration
         return try StoreError.typed { try DatabaseQueue(path: path, configuration: settings) }
+    }
+}
+
+extension Database {
+    /// The names of a table's columns, whatever is in the table's name; generated ones included.
+    func columnNames(of table: String) throws -> [String] {
+        try String.fetchAll(self, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1", arguments: [table])
     }
 }

@@ -19,7 +19,7 @@ struct TableInspector {
         let tracked: [(name: String, kind: ColumnKind)]
         /// The columns that do not synchronise, but for generated ones and foreign keys.
         let local: [String]
-        /// The tracked ones that are NOT NULL without a default, and not part of a natural key.
+        /// Those that are NOT NULL without a default, and neither generated nor part of a key.
         let required: [String]
     }
 
@@ -30,8 +30,12 @@ struct TableInspector {
         let infos = try infos(of: table.name)
         checkDeclaration(table, infos, report)
         let tracked = infos.filter { !$0.isKey && !$0.isGenerated && !table.localColumns.contains($0.name) }
-        let required = tracked.filter { $0.isNotNull && !$0.hasDefault && table.key?.contains($0.name) != true }.map(\.name)
+        let written = infos.filter { !$0.isKey && !$0.isGenerated }
+        let required = written.filter { $0.isNotNull && !$0.hasDefault && table.key?.contains($0.name) != true }.map(\.name)
         let tokens = tracked.map { table.renamed[$0.name] ?? $0.name }
+        for token in tokens where token.utf8.count > WireLimits.nameBytesMax {
+            report("the name of its column \(token.prefix(40))… is longer than \(WireLimits.nameBytesMax) bytes. Rename it.", .declaration)
+        }
         if let twice = tokens.first(where: { token in tokens.filter { $0.utf8.elementsEqual(token.utf8) }.count > 1 }) {
             report("two of its columns are known to other devices as \(twice). Rename the newer one.", .declaration)
         }
@@ -210,7 +214,9 @@ struct TableInspector {
         case .register: return
         case .set, .text:
             needed = "TEXT"
-            isFit = isStrict ? ["TEXT", "ANY"].contains(info.type) : affinity == .text || affinity == .blob || info.type.hasPrefix("JSON")
+            // A type such as JSON makes a number of a text that looks like one, which no set does.
+            let keeps = affinity == .text || affinity == .blob || kind == .set && info.type.hasPrefix("JSON")
+            isFit = isStrict ? ["TEXT", "ANY"].contains(info.type) : keeps
         case .counter: (needed, isFit) = ("INTEGER", affinity == .integer)
         }
         if isFit { return }

@@ -146,12 +146,15 @@ package struct ByteReader: Sendable {
         return value
     }
 
+    /// SQLite keeps no NaN, but NULL.
+    private static func real(_ bits: UInt64) -> ColumnValue { Double(bitPattern: bits).isNaN ? .null : .real(bitPattern: bits) }
+
     /// The value that follows its tag; `nil` for a tag that is not a value's.
     mutating func value(tag: UInt8) throws(WireError) -> ColumnValue? {
         switch tag {
         case ValueTag.null: .null
         case ValueTag.integer: .integer(try signed())
-        case ValueTag.real: .real(bitPattern: try fixed64())
+        case ValueTag.real: Self.real(try fixed64())
         case ValueTag.text: .text(try blob(limit: WireLimits.valueBytesMax, "valueBytesMax"))
         case ValueTag.blob: .blob(try blob(limit: WireLimits.valueBytesMax, "valueBytesMax"))
         default: nil

@@ -88,4 +88,13 @@ import Testing
             #expect(reader.isAtEnd)
         }
     }
+
+    @Test func `a number that is none is NULL, as SQLite keeps it`() throws {
+        for (number, expected) in [(Double.nan, ColumnValue.null), (-.nan, .null), (.infinity, .real(.infinity)), (-0.5, .real(-0.5))] {
+            var writer = ByteWriter()
+            writer.value(.real(number))
+            var reader = ByteReader(writer.bytes)
+            #expect(try reader.value() == expected)
+        }
+    }
 }
