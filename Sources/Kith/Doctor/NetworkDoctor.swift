@@ -95,14 +95,17 @@ public struct NetworkDoctor: Sendable {
             try? await Task.sleep(for: .milliseconds(listeningMilliseconds))
             running.cancel()
         }
+        // One is told again when it changes.
+        var others: Set<InstanceName> = []
         for await event in discovery.events {
             switch event {
             case .appeared(let announcement), .changed(let announcement):
                 let isOwn = Int(announcement.port) == port && announcement.addresses.contains { seen.addresses.contains($0.description) }
                 if isOwn {
                     seen.isOwnAnnouncementHeard = true
+                    others.remove(announcement.name)
                 } else if book.found(announcement) {
-                    seen.announcementsHeard += 1
+                    others.insert(announcement.name)
                 }
             case .disappeared, .status(.running): break
             case .status(.unavailable(let error)):
@@ -110,6 +113,7 @@ public struct NetworkDoctor: Sendable {
                 running.cancel()
             }
         }
+        seen.announcementsHeard = others.count
         timer.cancel()
         await running.value
     }
