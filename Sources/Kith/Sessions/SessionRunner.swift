@@ -44,7 +44,7 @@ actor SessionRunner {
     private var incoming = FrameCompression()
     private var timer: (any DispatchSourceTimer)?
     private var timerDue: Instant?
-    /// Bytes that had come from the peer when the timer fired last.
+    /// Bytes that had come from the peer when a whole frame had, or the timer fired last.
     private var bytesHeard: UInt64 = 0
     private var news: PeerStatus?
     private var reason: CloseReason?
@@ -149,6 +149,8 @@ actor SessionRunner {
 
     private func receive(_ bytes: [UInt8]) {
         meter.frameCame(bytes: bytes.count)
+        // The session hears of the frame now, and not once more, later, of its bytes.
+        bytesHeard = connection.traffic.bytesReceived
         do {
             handle(.received(try incoming.decompress(bytes)))
         } catch {
