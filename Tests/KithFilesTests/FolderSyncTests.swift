@@ -52,6 +52,38 @@ struct FolderSyncTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    @Test("notes that take each other's titles take each other's names, and no number stays", arguments: [2, 3], [true, false])
+    func exchangedTitles(count: Int, hasRoomMeanwhile: Bool) throws {
+        let titles = (0..<count).map { "Title \($0)" }
+        let ids = try titles.map { try notes.add(title: $0, body: "body of \($0)").id }
+        let twin = try notes.add(title: titles[0], body: "another one").id
+        try machine.sync()
+        // As a change of several notes comes from another machine.
+        for (place, id) in ids.enumerated() {
+            try notes.edit(id) { $0.title = titles[(place + 1) % count] }
+            if !hasRoomMeanwhile, place == 0 { try notes.add(title: titles[0], body: "a third one") }
+        }
+        try machine.sync()
+        let bodies = try machine.contents()
+        for (place, title) in titles.enumerated() where place > 0 {
+            let text = try machine.read("\(title).md")
+            #expect(text.hasSuffix("body of \(titles[place - 1])"), "\(bodies.keys.sorted())")
+        }
+        let expected = titles.map { "\($0).md" } + ["\(titles[0]) (2).md"] + (hasRoomMeanwhile ? [] : ["\(titles[0]) (3).md"])
+        #expect(try machine.files() == expected.sorted())
+        #expect(try notes.note(twin)?.title == titles[0])
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+        // A file of a note that is deleted makes room, too.
+        let (first, last) = (ids[0], ids[count - 1])
+        try notes.delete([first])
+        try notes.edit(last) { $0.title = titles[1] }
+        try machine.sync()
+        let text = try machine.read("\(titles[1]).md")
+        #expect(text.hasSuffix("body of \(titles[count - 1])"), "\(text)")
+        #expect(try machine.sync().isQuiet)
+    }
+
     @Test("a save in the last moment before a file is written is merged, too")
     func lastMoment() throws {
         let note = try notes.add(title: "List", body: "one\n")

@@ -61,6 +61,7 @@ extension FolderPass {
         let (record, aside) = (gone, place(temporary(gone.note)))
         if isUnchanged(record, at: aside), !ForeignFile.isBeingWritten(aside) {
             try forget(record.note)
+            freed.insert(FileName.key(record.path))
             report.removed += 1
             try options.step("removed")
             unlink(aside)

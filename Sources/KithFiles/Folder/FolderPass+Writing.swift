@@ -22,7 +22,14 @@ extension FolderPass {
     private static let replacedBytesMax = 64 << 20
 
     mutating func writeFiles() throws {
-        var ids = try candidates().filter { !left.contains($0) }[...]
+        try writeFiles(of: try candidates().filter { !left.contains($0) })
+        // Another file may have let go of the name after that, as where two notes exchange their titles.
+        let freed = numbered.filter { self.freed.contains(FileName.key($0.value)) }
+        try writeFiles(of: freed.keys.sorted { $0.data.lexicographicallyPrecedes($1.data) })
+    }
+
+    private mutating func writeFiles(of notes: [UUID]) throws {
+        var ids = notes[...]
         while !ids.isEmpty {
             let batch = try takeBatch(of: &ids)
             var (new, changed) = ([Prepared](), [Prepared]())
@@ -144,6 +151,26 @@ extension FolderPass {
         }
     }
 
+    /// The same for a note, whose name gets no number if it can do without at the end of the pass.
+    private mutating func freePath(for note: Note, in folder: Substring) throws -> String {
+        let path = try freePath(for: note.title, in: folder)
+        let plain = (folder.isEmpty ? "" : "\(folder)/") + FileName.stem(for: note.title) + ".md"
+        if path != plain { numbered[note.id] = plain }
+        return path
+    }
+
+    /// The path without a number that the note's file can have now, and had to do without before in this pass.
+    private mutating func plainPath(for note: UUID) throws -> String? {
+        guard let plain = numbered[note], freed.contains(FileName.key(plain)), ForeignFile.kind(place(plain)) == .missing else {
+            return nil
+        }
+        let (tables, key) = (tables, FileName.key(plain))
+        guard try !database.read({ db in try tables.hasKey(key, db) }) else { return nil }
+        numbered[note] = nil
+        promised.insert(key)
+        return plain
+    }
+
     /// Where a file of this note is put, which is made if it is not there.
     private func firstFolder(for whole: WholeNote) throws -> Substring {
         guard folder.tagsFolders else { return "" }
@@ -189,11 +216,13 @@ extension FolderPass {
         // A new title is a new name; a tag that is gone is another folder.
         let lacksFolder = folder.tagsFolders && FolderTag.tag(at: record.path).map { !whole.note.tags.contains($0) } ?? false
         let isOtherName = !whole.note.title.utf8.elementsEqual(record.title.utf8) && !FolderNote.isName(record.path, of: whole.note.title)
+        let plain = try plainPath(for: whole.id)
         if isOtherName || lacksFolder, !record.hasID {
             // It gets its id first: after a kill, a file without one is not known by its new name.
             report.notesAgain.insert(whole.id)
-        } else if isOtherName || lacksFolder {
-            let path = try freePath(for: whole.note.title, in: lacksFolder ? firstFolder(for: whole) : RelativePath.folder(of: record.path))
+        } else if isOtherName || lacksFolder || plain != nil {
+            let path =
+                try plain ?? freePath(for: whole.note, in: lacksFolder ? firstFolder(for: whole) : RelativePath.folder(of: record.path))
             try options.step("rename")
             guard kith_rename_new(place(record.path), place(path)) == 0 else {
                 // Moved or taken in this moment; the next pass sees it.
@@ -205,6 +234,7 @@ extension FolderPass {
             synchronizeFolders(of: [record.path, path])
             let (tables, basis, now) = (tables, readers?.basis(of: record) ?? record, options.nowMilliseconds())
             record.path = path
+            freed.insert(FileName.key(old.path))
             try database.write { [record] db in
                 try tables.saveFormer(old.path, of: basis, now, db)
                 try tables.save(record, db)
@@ -228,7 +258,7 @@ extension FolderPass {
     // MARK: Files that are new
 
     private mutating func prepareNew(_ whole: WholeNote) throws -> Prepared {
-        let path = try freePath(for: whole.note.title, in: firstFolder(for: whole))
+        let path = try freePath(for: whole.note, in: firstFolder(for: whole))
         let (note, content) = try desired(whole, at: path)
         let bytes = note.bytes()
         var record = FolderRecord(path: path, note: whole.id)

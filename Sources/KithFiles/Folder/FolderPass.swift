@@ -57,6 +57,10 @@ struct FolderPass {
     var replacedBytes = 0
     /// Names that are given in this pass.
     var promised: Set<String> = []
+    /// Names that files had until this pass, as keys.
+    var freed: Set<String> = []
+    /// Notes whose files got a name with a number in this pass, and the path without it.
+    var numbered: [UUID: String] = [:]
     /// Numbers of names that were tried.
     var names: [String: Int] = [:]
 
