@@ -102,6 +102,7 @@ struct RegistrationTests {
             TrackedTable("t"), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, \(String(repeating: "x", count: 600)) TEXT)",
             "longer than 512 bytes"
         ),
+        (TrackedTable("t"), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a, \"\" TEXT)", "a column of it has no name"),
         (TrackedTable("t", texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a JSON)", "a is a text, which needs TEXT"),
         (TrackedTable("t", counters: ["id"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)", "the key"),
         (TrackedTable("kith_x"), "CREATE TABLE kith_x (id BLOB PRIMARY KEY NOT NULL)", "Kith's own"),

@@ -138,6 +138,10 @@ struct KeyPlanner {
         for column in table.key ?? [] where !columns.contains(where: { $0["name"] == column }) {
             throw reject("\(name) has no column \(column), which its key names.")
         }
+        // SQLite takes NULL in a primary key that is not declared NOT NULL.
+        for (column, _) in keys where try Bool.fetchOne(db, sql: "SELECT 1 FROM \(quoted(name)) WHERE \(quoted(column)) IS NULL") == true {
+            throw reject("Rows of \(name) have no key: \(column) is NULL. Give them one, or delete them.")
+        }
         let isNew = keys.count != 1 || table.key?.contains(keys[0].name) == true
         let taken = Set(columns.map { ($0["name"] as String).asciiLowercased })
         guard let key = isNew ? ["id", "uuid", "kith_id"].first(where: { !taken.contains($0) }) : keys[0].name else {

@@ -33,6 +33,7 @@ struct TableInspector {
         let written = infos.filter { !$0.isKey && !$0.isGenerated }
         let required = written.filter { $0.isNotNull && !$0.hasDefault && table.key?.contains($0.name) != true }.map(\.name)
         let tokens = tracked.map { table.renamed[$0.name] ?? $0.name }
+        if tokens.contains("") { report("a column of it has no name. Rename it.", .declaration) }
         for token in tokens where token.utf8.count > WireLimits.nameBytesMax {
             report("the name of its column \(token.prefix(40))… is longer than \(WireLimits.nameBytesMax) bytes. Rename it.", .declaration)
         }
