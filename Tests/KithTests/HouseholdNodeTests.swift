@@ -39,6 +39,19 @@ import Testing
         await b.stop()
     }
 
+    @Test func `a file about a revocation can be read by a machine that was met, and has written nothing`() async throws {
+        let (a, b, _) = try await connected()
+        try await b.until { b.node.status.state == .upToDate }
+        await b.stop()
+        // It meets nobody any more, and so lacks the secret that the revocation makes.
+        let c = try TestNode()
+        try pair(a, c)
+        try a.trust.remove(c.key.id)
+        let file = try a.trust.seal(knownKeys: try a.store.knownKeys())
+        #expect(b.trust.open(file.header) != nil && c.trust.open(file.header) == nil)
+        await a.stop()
+    }
+
     @Test func `what was written alone for months comes along`() async throws {
         let (a, b) = (try TestNode(), try TestNode())
         for index in 0..<30 { try b.add("alone \(index)") }

@@ -126,6 +126,8 @@ extension Carrier {
             intake = CarryIntake(self, writer, file.head)
             try intake.read(file, configuration(proofs, peer: writer), progress)
         }
+        // Its signature has shown that it holds the key, and its records may have made it a member.
+        try trust.note(publicKey: file.head.key)
         return intake.reading(of: path)
     }
 }

@@ -25,12 +25,12 @@ struct HouseholdExchange: Sendable {
         }
     }
 
-    /// Writes down what the certificate of a member says, which a handshake has no time for.
+    /// Writes down what the certificate of a member says, and its key, for which a handshake has no time.
     func hear(_ certificate: DeviceCertificate) {
         let news = trust.news(in: certificate)
-        guard !news.isEmpty else { return }
         do {
-            if try trust.hear(news) { noteChange() }
+            if !news.isEmpty, try trust.hear(news) { noteChange() }
+            try trust.note(publicKey: certificate.publicKeyBytes)
         } catch {
             logger.error("the household cannot be stored", metadata: ["reason": "\(error.message)"])
         }

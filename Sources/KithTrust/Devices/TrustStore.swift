@@ -107,7 +107,9 @@ public final class TrustStore: Sendable {
             var new = old
             let value = try change(&new)
             if new.list != old.list { try PrivateFile.replace(file.path, with: new.list.json()) }
-            if !new.hasSameHousehold(as: old) { try HouseholdFile.write(new.household, to: householdFile.path) }
+            if !new.hasSameHousehold(as: old) || new.household?.shownKeys != old.household?.shownKeys {
+                try HouseholdFile.write(new.household, to: householdFile.path)
+            }
             new.stamps = Self.stamps(file, householdFile)
             new.settle()
             state.withLock { $0 = new }

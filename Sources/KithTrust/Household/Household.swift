@@ -13,6 +13,9 @@ package struct Household: Sendable {
     /// Whether this device's identity was imported and has not heard from a member since. What it signed after it was exported is not
     /// known here then, and a second record under the same number would void both.
     package internal(set) var isImported = false
+    /// Public keys that members have shown to this device, compressed. Whoever has signed a record shows it there as well; others may
+    /// have said nothing yet.
+    var shownKeys: Set<[UInt8]> = []
 
     /// A household that this device is about to join.
     init(joining id: HouseholdID) {

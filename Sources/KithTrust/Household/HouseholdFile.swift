@@ -3,7 +3,8 @@ import Foundation
 /// The file that holds the household, beside the device key and not in the database: it is this device's, it is needed before any
 /// store is open, it contains a secret, and a copy of the notes must not take it along.
 ///
-///     {"version": 2, "household": "base64", "records": "base64", "check": "base64", "secrets": [{"number": 1, "secret": "base64"}]}
+///     {"version": 2, "household": "base64", "records": "base64", "check": "base64",
+///      "secrets": [{"number": 1, "secret": "base64"}], "keys": ["base64"]}
 ///
 /// The records stand one after the other, each with its length in two bytes before it. Their signatures were verified before they were
 /// written and are not verified again: who can write this file can also say whom this device trusts. The check, their SHA-256, finds damage.
@@ -22,6 +23,7 @@ enum HouseholdFile {
         static let secrets = "secrets"
         static let number = "number"
         static let secret = "secret"
+        static let keys = "keys"
     }
 
     /// The household in the file at `path`; `nil` without a file.
@@ -68,6 +70,7 @@ enum HouseholdFile {
         var household = Household(joining: id)
         household.secrets = HouseholdSecret.merged(secrets, [])
         household.isImported = fields[Key.imported] == .bool(true)
+        household.shownKeys = Set((fields[Key.keys]?.array ?? []).compactMap(data))
         // All fit, or fitted in the version that wrote them.
         _ = try? household.membership.insert(records)
         return household
@@ -82,6 +85,9 @@ enum HouseholdFile {
                 household.secrets.map { .object([Key.number: .integer(Int64($0.number)), Key.secret: value($0.bytes)]) }),
         ]
         if household.isImported { fields[Key.imported] = .bool(true) }
+        if !household.shownKeys.isEmpty {
+            fields[Key.keys] = .array(household.shownKeys.sorted { $0.lexicographicallyPrecedes($1) }.map(value))
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {

@@ -2,8 +2,8 @@
 extension TrustStore {
     /// Seals a file for all members, this device among them.
     ///
-    /// - Parameter knownKeys: public keys that were met elsewhere. For members whose key neither these nor the records have, the
-    ///   household's secret opens the file.
+    /// - Parameter knownKeys: public keys that were met elsewhere. For members whose key neither these nor the records have, and who have
+    ///   not shown it either, the household's secret opens the file.
     /// - Throws: `.noHousehold`, `.notAMember`.
     package func seal(knownKeys: [[UInt8]]) throws(TrustError) -> HouseholdEnvelope {
         let state = snapshot
@@ -15,7 +15,8 @@ extension TrustStore {
         }
         guard state.standing == .member, let secret = household.secrets.first else { throw TrustError.notAMember }
         var keys: [DeviceID: [UInt8]] = [:]
-        for key in household.membership.records.map(\.authorKey) + knownKeys {
+        let own = (try? key()).map { [$0.publicKeyBytes] } ?? []
+        for key in household.membership.records.map(\.authorKey) + household.shownKeys + knownKeys + own {
             if let device = DeviceKey.device(ofPublicKey: key) { keys[device] = key }
         }
         let members = household.membership.members.map(\.id)
@@ -24,6 +25,21 @@ extension TrustStore {
             return try HouseholdEnvelope(for: known, and: known.count == members.count ? nil : secret)
         } catch {
             throw TrustError(.malformedCertificate, "The file cannot be sealed: \(error)")
+        }
+    }
+
+    /// Notes the public key of a device that has proven to hold it, so that files can be sealed for it from now on. Of a device that is
+    /// not trusted nothing is noted.
+    /// - Throws: what reading or writing the files throws.
+    package func note(publicKey key: [UInt8]) throws(TrustError) {
+        guard let device = DeviceKey.device(ofPublicKey: key), isTrusted(device), household?.shownKeys.contains(key) == false else {
+            return
+        }
+        try edit { (state) throws(TrustError) in
+            // Those of devices that are out, or have another key, are of no use any more.
+            let trusted = Set(state.trusted.map(\.id))
+            let keys = (state.household?.shownKeys ?? []).union([key])
+            state.household?.shownKeys = keys.filter { DeviceKey.device(ofPublicKey: $0).map(trusted.contains) ?? false }
         }
     }
 

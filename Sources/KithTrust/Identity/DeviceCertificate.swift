@@ -13,6 +13,8 @@ package struct DeviceCertificate: Hashable, Sendable {
     package let derBytes: [UInt8]
     /// The id of the device whose public key it carries.
     package let id: DeviceID
+    /// That public key, as a compressed point: see ``DeviceKey/publicKeyBytes``.
+    package let publicKeyBytes: [UInt8]
     /// First moment at which it is valid.
     package let notValidBefore: Date
     /// Last moment at which it is valid.
@@ -56,6 +58,7 @@ package struct DeviceCertificate: Hashable, Sendable {
         }
         self.derBytes = derBytes
         id = DeviceID(publicKey: key)
+        publicKeyBytes = Array(key.compressedRepresentation)
         statement = certificate.extensions[oid: Self.statementIdentifier].map { Array($0.value) } ?? []
         notValidBefore = certificate.notValidBefore
         notValidAfter = certificate.notValidAfter

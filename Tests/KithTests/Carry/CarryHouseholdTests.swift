@@ -55,6 +55,43 @@ struct CarryHouseholdTests {
         }
     }
 
+    @Test func `a revocation reaches a machine that has written nothing, once a file of it was read`() throws {
+        let homes = try CarryHome.household(3)
+        let (a, b, c) = (homes[0], homes[1], homes[2])
+        try a.add("not for b")
+        try a.trust.remove(b.node.key.id)
+        try a.carryOut(stick.path)
+        #expect(try c.carryIn(stick.path) == [.notForUs])
+        try c.carryOut(stick.path)
+        #expect(try Set(a.carryIn(stick.path)) == [.own, .nothingNew])
+        try a.carryOut(stick.path)
+        #expect(try Set(c.carryIn(stick.path)) == [.own, .taken])
+        #expect(try c.titles() == ["not for b"] && c.trust.device(b.node.key.id) == nil)
+        #expect(try b.carryIn(a.carryOut(stick.path).path) == [.notForUs])
+    }
+
+    @Test func `a machine whose file under a new key was read can read the next new secret`() throws {
+        let homes = try CarryHome.household(3)
+        let (a, b, c) = (homes[0], homes[1], homes[2])
+        for home in homes.dropFirst() {
+            try home.carryOut(stick.path)
+            for other in homes { try other.carryIn(stick.path) }
+        }
+        let renewedB = try renewed(b)
+        let first = try renewedB.write(to: stick.file("b.kithcarry"))
+        for home in [a, c] { #expect(try home.carryIn(first.path) == [.nothingNew]) }
+        let second = try renewed(c).write(to: stick.file("c.kithcarry"))
+        #expect(try renewedB.read(second.path).map(\.outcome) == [.nothingNew])
+        #expect(try a.carryIn(second.path) == [.nothingNew])
+        #expect(b.trust.household?.digest == c.trust.household?.digest && a.trust.household?.digest == c.trust.household?.digest)
+    }
+
+    /// The same machine under a new key.
+    private func renewed(_ home: CarryHome) throws -> Carrier {
+        _ = try home.trust.renewKey()
+        return Carrier(store: home.store, key: try home.trust.key(), trust: home.trust, app: home.app, software: "test")
+    }
+
     @Test func `a revocation in the very file that is signed by who it is about is heard`() throws {
         let homes = try acquainted()
         let (a, b, c) = (homes[0], homes[1], homes[2])
