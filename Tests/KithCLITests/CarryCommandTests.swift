@@ -98,6 +98,31 @@ struct CarryCommandTests {
         #expect(try taken.status == 0 && titles(b) == ["One"], "\(lines(taken))")
     }
 
+    @Test func `what a backup lacks and the stick has comes back before the file is replaced, and that is said`() throws {
+        let (a, b) = (homes[0], homes[1])
+        try a.kith("note", "add", "Old")
+        try a.kith("backup", a.path("backup.kith"))
+        try a.kith("note", "add", "New")
+        try a.kith("carry", "out", stick.path)
+        for name in try FileManager.default.contentsOfDirectory(atPath: a.path("store")) {
+            try FileManager.default.removeItem(atPath: a.path("store/\(name)"))
+        }
+        let restored = try a.kith("restore", a.path("backup.kith"))
+        #expect(try restored.status == 0 && titles(a) == ["Old"], "\(lines(restored))")
+        let out = try a.kith("carry", "out", stick.path)
+        #expect(out.status == 0 && out.output.contains("took in") && out.error.isEmpty, "\(lines(out))")
+        #expect(try b.kith("carry", "in", stick.path).status == 0)
+        #expect(try titles(a) == ["New", "Old"] && titles(b) == ["New", "Old"])
+        // What cannot be read is kept, and named.
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: stick.path).first)
+        var bytes = try Data(contentsOf: stick.url(name))
+        bytes[20] ^= 1
+        try bytes.write(to: stick.url(name))
+        let kept = try #require(a.kith("carry", "out", stick.path, "--json").json() as? [String: Any])
+        #expect((kept["kept"] as? [String])?.count == 1 && kept["rowsTakenBack"] as? Int == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stick.path).count == 2)
+    }
+
     @Test func `killed while it writes: the stick holds the file before or the new one, and no other`() throws {
         let (a, b) = (homes[0], homes[1])
         for index in 0..<10 { try a.kith("note", "add", "Note \(index)", "--body", String(repeating: "x", count: 80_000)) }

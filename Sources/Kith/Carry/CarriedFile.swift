@@ -95,6 +95,26 @@ struct CarriedFile {
         }
     }
 
+    /// Who made the file at `path`, and what it says it knows; `nil` if it is sealed for others or begins otherwise.
+    ///
+    /// The rest is not read, so that nothing is known of its signature: a member has sealed it, and nobody knows which.
+    static func beginning(of path: String, _ trust: TrustStore) throws -> (head: CarriedHead, hello: Hello)? {
+        let file = try CarryHandle.open(path)
+        guard let header = try header(of: file), let envelope = trust.open(header) else { return nil }
+        var head: CarriedHead?
+        var hello: Hello?
+        _ = try read(file, envelope, file.size()) { record in
+            guard head != nil else {
+                head = CarriedHead(record)
+                return head != nil
+            }
+            if case .hello(let said)? = try? FrameCodec.decode(record) { hello = said }
+            return false
+        }
+        guard let head, let hello else { return nil }
+        return (head, hello)
+    }
+
     // MARK: Reading
 
     /// Hands the frames of the session to `body` until it returns `false`.

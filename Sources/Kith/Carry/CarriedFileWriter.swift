@@ -29,14 +29,16 @@ final class CarriedFileWriter {
     }
 
     /// Signs the file and gives it its name.
+    ///
+    /// - Parameter aside: another name for the file that had it; `nil` if that is replaced.
     /// - Returns: its bytes.
-    func finish() throws -> Int64 {
+    func finish(movingAside aside: String? = nil) throws -> Int64 {
         guard let end = CarriedRecord.end(hash, by: key) else { throw CarryError(.cannotSend, "The file cannot be signed.") }
         try sealer.add(FrameDecoder.lengthBytes(of: end))
         try sealer.add(end)
         try sealer.finish()
         let size = try draft.handle.size()
-        try draft.finish()
+        try draft.finish(movingAside: aside)
         return size
     }
 }

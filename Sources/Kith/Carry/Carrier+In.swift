@@ -96,7 +96,7 @@ extension Carrier {
 
     // MARK: One file
 
-    private func read(file path: String, _ proofs: any ProofBook, _ progress: (Int) -> Void) throws -> Reading {
+    func read(file path: String, _ proofs: any ProofBook, _ progress: (Int) -> Void) throws -> Reading {
         let file: CarriedFile
         do {
             file = try CarriedFile(path, trust, scratch: scratch)
@@ -115,8 +115,13 @@ extension Carrier {
         if file.hello.replica == (try store.summary().replica), isOwn(file.head.key) {
             // After a restore, the file may know of more than this store does: then it is another replica's.
             if let head = file.hello.heads.first(where: { $0.dot.replica == file.hello.replica }) { _ = try store.verifyIdentity(head) }
-            if file.hello.replica == (try store.summary().replica) {
-                return Reading(path: path, outcome: .own, writer: name(of: writer), message: "\(path) was made by this machine.")
+            let summary = try store.summary()
+            if file.hello.replica == summary.replica {
+                guard file.hello.isBeyond(summary.vector) else {
+                    return Reading(path: path, outcome: .own, writer: name(of: writer), message: "\(path) was made by this machine.")
+                }
+                // What others had written is lost as well.
+                _ = try store.renewIdentity(from: summary.replica)
             }
         }
         var intake = CarryIntake(self, writer, file.head)
@@ -130,6 +135,11 @@ extension Carrier {
         try trust.note(publicKey: file.head.key)
         return intake.reading(of: path)
     }
+}
+
+extension Hello {
+    /// Whether its sender knows commits that `vector` does not cover.
+    func isBeyond(_ vector: VersionVector) -> Bool { !heads.allSatisfy { vector.covers($0.dot) } }
 }
 
 /// What is taken in of one file.

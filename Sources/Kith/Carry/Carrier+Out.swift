@@ -27,12 +27,17 @@ extension Carrier {
         package var isWhole = false
         /// Rows that are too large for a file, as `table id`. All others are in it.
         package var withheld: [String] = []
+        /// Rows that were taken in first from the file that was there before, because this store has lost something of it.
+        package var rowsTakenBack: UInt64 = 0
+        /// Files of this device that were there before and may hold what nobody else has, under the names that they have now.
+        package var kept: [String] = []
     }
 
     /// Writes what the target lacks, as far as it is known here, into a file.
     ///
     /// - Parameters:
-    ///   - place: a folder, in which the file takes the place of the last one that this device made for the same target; or the file.
+    ///   - place: a folder, in which the file takes the place of the last one that this device made for the same target; or the file. What
+    ///     that one has and this store does not is taken in before; if that cannot be done, the old one stays under another name.
     ///   - progress: told of rows and attachments, and how many of them are written.
     /// - Throws: ``CarryError``, `TrustError`, `StoreError`; what was there before is as it was then.
     package func write(to place: String, _ wish: Wish = Wish(), progress: (Int) -> Void = { _ in }) throws -> Written {
@@ -40,6 +45,7 @@ extension Carrier {
         let proofs = try prepare()
         let targets = wish.target.map { [$0.bytes] } ?? trust.devices.map(\.id.bytes)
         let path = try path(in: place, for: wish.target)
+        let earlier = try takeBack(from: earlierFiles(of: path, in: place, for: wish.target), proofs)
         let durable = try store.makeDurable()
         let ahead = try store.ahead()
         let summary = try store.summary()
@@ -53,7 +59,7 @@ extension Carrier {
             try file.put(greeting[0])
             for message in trust.householdMessages { try file.put(FrameCodec.encode(.household(message.encoded))) }
             for frame in greeting.dropFirst() { try file.put(frame) }
-            var written = Written(path: path)
+            var written = Written(path: path, rowsTakenBack: earlier.rows)
             written.isWhole = since.isEmpty
             var count = 0
             let sent = try writer.delta(
@@ -69,7 +75,11 @@ extension Carrier {
                 written.attachments += 1
                 progress(count + written.attachments)
             }
-            written.bytes = try file.finish()
+            let aside = earlier.unknown.contains(path) ? Self.freePath(beside: path) : nil
+            written.bytes = try file.finish(movingAside: aside)
+            written.kept = earlier.unknown.map { $0 == path ? aside ?? path : $0 }
+            // What they hold is in the new one, or was heard of.
+            for old in earlier.known where old != path { try? FileManager.default.removeItem(atPath: old) }
             // The file may have commits that came after the store was brought to the disk.
             _ = try store.makeDurable()
             return written
@@ -113,7 +123,7 @@ extension Carrier {
             return path
         }
         if isThere {
-            guard let file = try? CarriedFile(place, trust, scratch: scratch), isOwn(file.head.key) else { throw Self.inTheWay(place) }
+            guard let file = try? CarriedFile.beginning(of: place, trust), isOwn(file.head.key) else { throw Self.inTheWay(place) }
         } else if !place.hasSuffix(Self.fileEnding) {
             throw CarryError(
                 .cannotCreate, "There is no folder \(place). Is the stick in? The name of a new file ends in \(Self.fileEnding).")
@@ -122,9 +132,11 @@ extension Carrier {
     }
 
     /// A name that tells by whom and for whom the file is, so that a newer one takes its place.
-    func fileName(for target: DeviceID?) -> String {
+    func fileName(for target: DeviceID?) -> String { fileName(of: key.id, for: target) }
+
+    func fileName(of device: DeviceID, for target: DeviceID?) -> String {
         let suffix = target.map { "-to-\(Self.mark(of: $0))" } ?? ""
-        return "kith-\(Self.mark(of: key.id))\(suffix)\(Self.fileEnding)"
+        return "kith-\(Self.mark(of: device))\(suffix)\(Self.fileEnding)"
     }
 
     private static func mark(of device: DeviceID) -> String {

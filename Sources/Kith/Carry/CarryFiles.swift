@@ -156,9 +156,15 @@ final class CarryDraft {
         if !isDone { unlink(draft) }
     }
 
-    func finish() throws(CarryError) {
+    /// - Parameter aside: another name for the file that had this one's; `nil` if that is replaced.
+    func finish(movingAside aside: String? = nil) throws(CarryError) {
         try handle.synchronize()
-        guard rename(draft, path) == 0 else { throw CarryHandle.failure(path, errno) }
+        if let aside, rename(path, aside) != 0 { throw CarryHandle.failure(aside, errno) }
+        guard rename(draft, path) == 0 else {
+            let code = errno
+            if let aside { rename(aside, path) }
+            throw CarryHandle.failure(path, code)
+        }
         isDone = true
         let folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }

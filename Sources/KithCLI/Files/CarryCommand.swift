@@ -27,7 +27,8 @@ struct CarryOutCommand: ParsableCommand {
         commandName: "out",
         abstract: "Write what the other machines lack into a file.",
         discussion: """
-            In a folder the file takes the place of the last one that this machine made for the same target. May run beside `kith up`.
+            In a folder the file takes the place of the last one that this machine made for the same target. What that one has and this \
+            machine has lost is taken in before. May run beside `kith up`.
 
             EXAMPLES
               kith carry out /media/stick
@@ -65,6 +66,18 @@ struct CarryOutCommand: ParsableCommand {
         let what = written.rows == 0 && written.attachments == 0 ? "what this machine has, and no changes," : "\(rows)\(files)"
         try Console.output.writeLine(
             "Wrote \(what) for \(target ?? "the other machines") to \(PlainText.line(written.path)) (\(ByteText.text(written.bytes))).")
+        if written.rowsTakenBack > 0 {
+            let lost = written.rowsTakenBack == 1 ? "1 changed row" : "\(written.rowsTakenBack) changed rows"
+            try Console.output.writeLine("Before that, took in \(lost) of the last file: this machine had lost some of what it has.")
+        }
+        for path in written.kept {
+            try Console.error.writeLine(
+                PlainText.line(
+                    """
+                    Kept the file that was there before as \(path): it may have changes that are not here. Let the other machines read it; \
+                    then delete it.
+                    """))
+        }
         if let words = written.wordsOnWithheld { try Console.error.writeLine(PlainText.line(words)) }
         try Console.output.writeLine("There: kith carry in; then kith carry out, so that this machine hears what has arrived.")
     }
@@ -136,11 +149,14 @@ struct CarriedOutRecord: Encodable {
     let isWhole: Bool
     let device: String?
     let withheld: [String]?
+    let rowsTakenBack: UInt64
+    let kept: [String]?
 
     init(_ written: Carrier.Written, for device: String?) {
         (path, rows, attachments) = (written.path, written.rows, written.attachments)
         (bytes, isWhole, self.device) = (written.bytes, written.isWhole, device)
         withheld = written.withheld.isEmpty ? nil : written.withheld
+        (rowsTakenBack, kept) = (written.rowsTakenBack, written.kept.isEmpty ? nil : written.kept)
     }
 }
 

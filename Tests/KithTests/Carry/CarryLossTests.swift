@@ -1,0 +1,206 @@
+import Foundation
+import GRDB
+import KithCausality
+import KithStore
+import KithSync
+import KithTrust
+import TestSupport
+import Testing
+
+@testable import Kith
+
+/// Machines that have lost their store, or a part of it, and go on with the same stick.
+@Suite("What a machine has lost is lost on the stick, too")
+struct CarryLossTests {
+    private let stick: TemporaryFolder
+
+    init() throws {
+        stick = try TemporaryFolder()
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: stick.path).sorted() }
+    }
+
+    /// A store of `home` as it is now, to be put back later.
+    private func backup(of home: CarryHome, in folder: TemporaryFolder, as name: String = "copy") throws -> DatabasePool {
+        let path = folder.file("\(name).sqlite")
+        let copy = try DatabaseQueue(path: path)
+        try home.node.database.backup(to: copy)
+        try copy.close()
+        return try DatabasePool(path: path)
+    }
+
+    private func store(in database: DatabasePool) throws -> SyncedDatabase {
+        try SyncedDatabase(database, tables: [TrackedTable("note", attachments: ["file"])])
+    }
+
+    private func titles(_ database: DatabasePool) throws -> [String] {
+        try database.read { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY title") }
+    }
+
+    private func add(_ title: String, to database: DatabasePool) throws {
+        var generator = SystemRandomNumberGenerator()
+        let id = Data(RowID.random(using: &generator).bytes)
+        try database.write { try $0.execute(sql: "INSERT INTO note (id, title) VALUES (?, ?)", arguments: [id, title]) }
+    }
+
+    // MARK: The last file of a machine that was set back
+
+    @Test(arguments: [false, true])
+    func `what only the last file on the stick has is taken in before it is replaced`(writesBefore: Bool) throws {
+        let homes = try CarryHome.household(2)
+        let (a, b) = (homes[0], homes[1])
+        let folder = try TemporaryFolder()
+        try a.add("kept")
+        let restored = try backup(of: a, in: folder)
+        try a.add("lost")
+        let place = stick.file("named.kithcarry")
+        for path in [stick.path, place] { try a.carryOut(path) }
+        let store = try store(in: restored)
+        defer { store.close() }
+        // A commit under the number of the lost one.
+        if writesBefore { try add("new", to: restored) }
+        for path in [stick.path, place] {
+            _ = try a.carrier(on: store).write(to: path)
+            let expected = writesBefore ? ["kept", "lost", "new"] : ["kept", "lost"]
+            #expect(try titles(restored) == expected)
+        }
+        #expect(try names.count == 2)
+        try b.carryIn(stick.path)
+        #expect(try b.titles() == titles(restored))
+    }
+
+    @Test func `a last file that goes on from what is lost, too, stays beside the new one until its changes are here`() throws {
+        let homes = try CarryHome.household(2)
+        let (a, b) = (homes[0], homes[1])
+        let folder = try TemporaryFolder()
+        let restored = try backup(of: a, in: folder)
+        try a.add("one")
+        for home in [a, b] {
+            try home.carryOut(stick.path)
+            for other in homes { _ = try other.carryIn(stick.path) }
+        }
+        try a.add("two")
+        #expect(try a.carryOut(stick.path).rows == 1)
+        let store = try store(in: restored)
+        defer { store.close() }
+        try FileManager.default.removeItem(atPath: stick.file(b.carrier.fileName(for: nil)))
+        _ = try a.carrier(on: store).write(to: stick.path)
+        #expect(try names.count == 2 && titles(restored) == [])
+        // It waits there for a machine that has what it goes on from.
+        _ = try a.carrier(on: store).write(to: stick.path)
+        #expect(try names.count == 2)
+        try b.carryIn(stick.path)
+        #expect(try b.titles() == ["one", "two"])
+        try b.carryOut(stick.path)
+        _ = try a.carrier(on: store).read(stick.path)
+        #expect(try titles(restored) == ["one", "two"])
+    }
+
+    @Test func `a last file that cannot be read is kept`() throws {
+        let homes = try CarryHome.household(2)
+        let (a, b) = (homes[0], homes[1])
+        let long = String(repeating: "1", count: 100_000)
+        try a.add(long)
+        let path = try a.carryOut(stick.path).path
+        let good = try Data(contentsOf: URL(filePath: path))
+        // Where its beginning is whole and tells nothing new, the rest does not matter.
+        try good.dropLast().write(to: URL(filePath: path))
+        try a.carryOut(stick.path)
+        #expect(try names.count == 1)
+        var damaged = good
+        damaged[HouseholdEnvelope.magic.count] ^= 1
+        try damaged.write(to: URL(filePath: path))
+        try a.carryOut(stick.path)
+        #expect(try names.count == 2)
+        #expect(try names.contains { try Data(contentsOf: stick.url($0)) == damaged })
+        try a.add("two")
+        try a.carryOut(stick.path)
+        #expect(try names.count == 2)
+        #expect(try Set(b.carryIn(stick.path)) == [.taken, .notForUs])
+        #expect(try b.titles() == [long, "two"])
+    }
+
+    @Test func `a store that was set back in its place takes in what it had of others, and what it wrote over is kept`() throws {
+        let homes = try CarryHome.household(3)
+        let (a, b) = (homes[0], homes[1])
+        let folder = try TemporaryFolder()
+        try backup(of: a, in: folder, as: "store").close()
+        /// What the machine does between two starts.
+        func run(_ body: (DatabasePool, Carrier) throws -> Void) throws {
+            let database = try DatabasePool(path: folder.file("store.sqlite"))
+            let store = try store(in: database)
+            let carrier = a.carrier(on: store)
+            _ = try carrier.prepare()
+            try body(database, carrier)
+            store.close()
+            try database.close()
+        }
+        func files() throws -> [String: Data] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            return try Dictionary(uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: folder.url($0))) })
+        }
+        func putBack(_ files: [String: Data]) throws {
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where files[name] == nil {
+                try FileManager.default.removeItem(atPath: folder.file(name))
+            }
+            // The files stay the same, so that nothing but their contents tells of it.
+            for (name, bytes) in files { try bytes.write(to: folder.url(name)) }
+        }
+        try run { (database, _) throws in try add("kept", to: database) }
+        let early = try files()
+        try b.add("of b")
+        try b.carryOut(stick.file("b.kithcarry"))
+        try run { (_, carrier) throws in
+            #expect(try carrier.read(stick.path).map(\.outcome) == [.taken])
+            _ = try carrier.write(to: stick.path)
+        }
+        try FileManager.default.removeItem(atPath: stick.file("b.kithcarry"))
+        try putBack(early)
+        try run { (database, carrier) throws in
+            #expect(try carrier.store.identityDoubt == nil && titles(database) == ["kept"])
+            #expect(try carrier.write(to: stick.path).rowsTakenBack > 0)
+            #expect(try titles(database) == ["kept", "of b"] && names.count == 1)
+        }
+        let late = try files()
+        try run { (database, carrier) throws in
+            try add("lost", to: database)
+            _ = try carrier.write(to: stick.path)
+        }
+        try putBack(late)
+        try run { (database, carrier) throws in
+            #expect(try carrier.store.identityDoubt == nil && titles(database) == ["kept", "of b"])
+            try add("written over", to: database)
+            let written = try carrier.write(to: stick.path)
+            #expect(try written.kept.count == 1 && names.count == 2)
+            #expect(try carrier.write(to: stick.path).kept == [])
+        }
+    }
+
+    // MARK: Files under an earlier key
+
+    @Test func `the files of an earlier key go once there are new ones, and what was lost of them is taken in`() throws {
+        let homes = try CarryHome.household(2)
+        let (a, b) = (homes[0], homes[1])
+        let folder = try TemporaryFolder()
+        try b.add("kept")
+        let restored = try backup(of: b, in: folder)
+        try b.add("lost")
+        try b.carryOut(stick.path)
+        try b.carryOut(stick.path, to: a)
+        #expect(try names.count == 2)
+        _ = try b.trust.renewKey()
+        let store = try store(in: restored)
+        defer { store.close() }
+        let carrier = Carrier(store: store, key: try b.trust.key(), trust: b.trust, app: b.app, software: "test")
+        _ = try carrier.write(to: stick.path)
+        #expect(try names.count == 2 && names.contains(carrier.fileName(for: nil)))
+        var wish = Carrier.Wish()
+        wish.target = a.node.key.id
+        _ = try carrier.write(to: stick.path, wish)
+        #expect(try names == [carrier.fileName(for: nil), carrier.fileName(for: a.node.key.id)].sorted())
+        #expect(try Set(a.carryIn(stick.path)) == [.taken, .nothingNew])
+        #expect(try a.titles() == ["kept", "lost"])
+    }
+}
