@@ -152,8 +152,8 @@ private struct CarryIntake {
     private var hasMoved = false
     private var status: PeerStatus?
     private var holdings = HoldingNews()
-    /// Whether the file is the newest word of its writer; `nil` while that is not noted.
-    private var isNewest: Bool?
+    /// What the word of its writer counts for; `nil` while it is not noted.
+    private var word: CarriedWord?
     private var reader: CarryReader?
     private var rejection: String?
     private var incoming: IncomingAttachment?
@@ -184,7 +184,7 @@ private struct CarryIntake {
         rejection = rejection ?? reader?.reason?.message
         if rejection == nil {
             try noteWord()
-            if isNewest == true { try store.noteHoldings(holdings, of: writer.bytes) }
+            if let word, word != .older { try store.noteHoldings(holdings, of: writer.bytes, isCertain: word == .newest) }
         }
         _ = try store.makeDurable()
         hasMoved = try store.summary().vector != before.vector
@@ -239,9 +239,9 @@ private struct CarryIntake {
 
     /// Writes down what the writer says that it cannot lose.
     private mutating func noteWord() throws {
-        guard isNewest == nil, let status, writer != carrier.key.id else { return }
-        isNewest = try carrier.store.noteMember(
-            writer.bytes, replica: status.replica, durable: status.durable, madeMilliseconds: head.madeMilliseconds)
+        guard word == nil, let status, writer != carrier.key.id else { return }
+        word = try carrier.store.noteMember(
+            writer.bytes, replica: status.replica, vector: status.vector, durable: status.durable, madeMilliseconds: head.madeMilliseconds)
     }
 
     private func hearOfHousehold(_ bytes: [UInt8]) throws {

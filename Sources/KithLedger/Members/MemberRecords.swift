@@ -90,4 +90,12 @@ package struct MemberRecords {
         try update.run()
         try Authors.note(device, is: replica, connection)
     }
+
+    /// Nothing is known any more of what a member holds, though it was heard of: its ``Member/seenMilliseconds`` stays, and tells of that.
+    package func doubt(_ member: Member) throws {
+        let update = try connection.statement("UPDATE kith_member SET replica = NULL, durable = NULL, seen = ?2 WHERE device = ?1")
+        update.bind(1, blob: member.device)
+        update.bind(2, max(member.seenMilliseconds, member.addedMilliseconds + 1))
+        try update.run()
+    }
 }

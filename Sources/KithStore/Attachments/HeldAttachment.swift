@@ -34,7 +34,9 @@ extension SyncedDatabase {
     ///
     /// What it has no longer goes first, and all is noted some in each transaction, so that others write in between. What is known
     /// meanwhile, or when this fails, is less than what was said, and never more.
-    package func noteHoldings(_ news: HoldingNews, of device: [UInt8]) throws {
+    ///
+    /// - Parameter isCertain: whether nothing was said later; otherwise what is not in it is forgotten, and nothing else is noted.
+    package func noteHoldings(_ news: HoldingNews, of device: [UInt8], isCertain: Bool = true) throws {
         func note<Result>(_ body: (HoldingRecords) throws -> Result) throws -> Result {
             try write { _, state in try body(HoldingRecords(connection: state.ledger.connection)) }
         }
@@ -45,6 +47,7 @@ extension SyncedDatabase {
             } while last != nil
         }
         try Self.inPortions(news.removed) { ids in try note { try $0.remove(ids, of: device) } }
+        guard isCertain else { return }
         try Self.inPortions(news.added) { ids in try note { try $0.add(ids, of: device) } }
     }
 

@@ -55,24 +55,28 @@ extension SyncedDatabase {
     /// said since.
     ///
     /// Of one replica the greater word counts, for a store that has lost what it called durable goes on as another replica. Of two
-    /// replicas the later word counts. Of a device that is not a member nothing is noted.
-    /// - Returns: whether nothing later is known of the member.
+    /// replicas the later word counts; where nobody can tell which that is, the member may have lost its store, and counts as not heard of
+    /// until it is heard again. Of a device that is not a member nothing is noted.
+    ///
+    /// - Parameter vector: what the member knew.
     @discardableResult
     package func noteMember(
-        _ device: [UInt8], replica: ReplicaID, durable: VersionVector, madeMilliseconds made: Int64
-    ) throws -> Bool {
+        _ device: [UInt8], replica: ReplicaID, vector: VersionVector, durable: VersionVector, madeMilliseconds made: Int64
+    ) throws -> CarriedWord {
         let now = options.clock().milliseconds
-        guard let known = try members().first(where: { $0.device == device }) else { return false }
-        let isNewer = known.replica == nil || made >= known.seenMilliseconds
-        guard known.replica == nil || known.replica == replica || isNewer else { return false }
+        guard let known = try members().first(where: { $0.device == device }) else { return .older }
+        let word = CarriedWord(of: replica, vector, durable, madeMilliseconds: made, after: known)
+        let isSame = known.replica == replica
+        if !isSame, word == .older { return word }
         let wasAway = ListingRule.wasAway(known, nowMilliseconds: now)
-        let word = known.replica == replica ? known.durable.joined(with: durable) : durable
         try write { _, state in
             if wasAway { try ListingRule(state.ledger).becomeDue(nowMilliseconds: now) }
-            try MemberRecords(ledger: state.ledger).note(
-                device, replica, durable: word, nowMilliseconds: max(known.seenMilliseconds, min(made, now)))
+            let records = MemberRecords(ledger: state.ledger)
+            if !isSame, word == .unclear { return try records.doubt(known) }
+            let held = isSame ? known.durable.joined(with: durable) : durable
+            try records.note(device, replica, durable: held, nowMilliseconds: max(known.seenMilliseconds, min(made, now)))
         }
-        return isNewer
+        return word
     }
 
     /// What all of these members have said that they cannot lose; nothing if one was never heard, or is no member.

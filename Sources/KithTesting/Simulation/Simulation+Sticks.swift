@@ -79,7 +79,8 @@ extension Simulation {
                 // The first status says what was proven before; what the file proves counts from the second on.
                 if isNoted, !taint.hasLies, !node.isRevoked {
                     try store.noteMember(
-                        writer.device, replica: status.replica, durable: status.durable, madeMilliseconds: file.madeMilliseconds)
+                        writer.device, replica: status.replica, vector: status.vector, durable: status.durable,
+                        madeMilliseconds: file.madeMilliseconds)
                 }
                 isNoted = true
                 return nil

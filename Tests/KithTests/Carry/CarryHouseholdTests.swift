@@ -155,7 +155,7 @@ struct CarryHouseholdTests {
         // b was set back since, and has said so on the network: what it once held it does not hold any more.
         let device = b.node.key.id.bytes
         let later = Int64(Date().timeIntervalSince1970 * 1_000) + 1_000
-        try a.store.noteMember(device, replica: .init(high: 7, low: 7), durable: .init(), madeMilliseconds: later)
+        try a.store.noteMember(device, replica: .init(high: 7, low: 7), vector: .init(), durable: .init(), madeMilliseconds: later)
         try a.carryIn(stick.file("4.kithcarry"))
         #expect(try a.store.members().allSatisfy { $0.durable.isEmpty })
     }

@@ -1,16 +1,18 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithLedger
 import KithStore
 import KithSync
 import KithTrust
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import Kith
 
 /// Machines that have lost their store, or a part of it, and go on with the same stick.
-@Suite("What a machine has lost is lost on the stick, too")
+@Suite("What a machine has lost is lost on the stick, too, or is said to be safe there")
 struct CarryLossTests {
     private let stick: TemporaryFolder
 
@@ -202,5 +204,72 @@ struct CarryLossTests {
         #expect(try names == [carrier.fileName(for: nil), carrier.fileName(for: a.node.key.id)].sorted())
         #expect(try Set(a.carryIn(stick.path)) == [.taken, .nothingNew])
         #expect(try a.titles() == ["kept", "lost"])
+    }
+
+    // MARK: What is said to be safe
+
+    @Test func `a machine that has lost its store is not called safe, even if its clock is behind`() throws {
+        let ahead = ClockAhead()
+        let homes = try CarryHome.household(2) { $0 == 0 ? SyncedDatabase.Options(clock: ahead.clock) : SyncedDatabase.Options() }
+        let (a, b) = (homes[0], homes[1])
+        let file = try a.store.attach((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        try a.add("with", file: file)
+        try a.carryOut(stick.path)
+        try b.carryIn(stick.path)
+        try b.add("of b")
+        try b.carryOut(stick.path)
+        try a.carryIn(stick.path)
+        // They meet on the network, where the clock of a is two hours ahead of that of b.
+        ahead.milliseconds.withLock { $0 = 2 * 3_600_000 }
+        let device = b.node.key.id.bytes
+        try a.store.noteMember(device, replica: try b.store.summary().replica, durable: try a.store.vector())
+        ahead.milliseconds.withLock { $0 = 0 }
+        func holders() throws -> [String] { try a.store.safety(among: a.trust.devices).holders.map(\.name) }
+        #expect(try holders() == ["home1"])
+        let old = stick.file("old of b")
+        try FileManager.default.copyItem(atPath: stick.file(b.carrier.fileName(for: nil)), toPath: old)
+        // b loses all but its keys.
+        let folder = try TemporaryFolder()
+        let empty = try DatabasePool(path: folder.file("new.sqlite"))
+        try empty.write { try $0.execute(sql: CarryHome.noteSQL) }
+        let store = try store(in: empty)
+        defer { store.close() }
+        let carrier = b.carrier(on: store)
+        try FileManager.default.removeItem(atPath: stick.file(b.carrier.fileName(for: nil)))
+        _ = try carrier.write(to: stick.path)
+        try a.carryIn(stick.path)
+        #expect(try holders() == [] && a.store.acknowledged(by: [device]).isEmpty)
+        // It is sent everything, attachments too, although no word of it is known to be the newest.
+        let sent = try a.carryOut(stick.path, to: b)
+        #expect(sent.isWhole && sent.attachments == 1)
+        #expect(try carrier.read(sent.path).map(\.outcome) == [.taken])
+        guard case .present = store.attachmentState(file) else {
+            Issue.record("the attachment is not there")
+            return
+        }
+        // An old word does not make it safe.
+        try a.carryIn(old)
+        #expect(try holders() == [])
+        // When they meet again, it is known.
+        let summary = try store.summary()
+        try a.store.noteMember(device, replica: summary.replica, durable: summary.vector)
+        var news = HoldingNews()
+        for holdings in AttachmentHoldings.all(store.attachmentsHere()) { news.hear(holdings) }
+        try a.store.noteHoldings(news, of: device)
+        #expect(try holders() == ["home1"])
+        // And the old one does not take that back.
+        try a.carryIn(old)
+        #expect(try holders() == ["home1"])
+    }
+}
+
+/// A clock that a test puts forward.
+private final class ClockAhead: Sendable {
+    let milliseconds = Mutex<Int64>(0)
+
+    var clock: @Sendable () -> HybridTimestamp {
+        { [self] in
+            HybridTimestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) + milliseconds.withLock { $0 })
+        }
     }
 }

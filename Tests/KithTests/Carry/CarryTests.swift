@@ -114,7 +114,8 @@ struct CarryTests {
         try a.carryOut(early)
         // As if b had read it and said so: the next file goes on from there.
         try a.store.noteMember(
-            b.node.key.id.bytes, replica: ReplicaID(high: 1, low: 2), durable: try a.store.vector(), madeMilliseconds: .max)
+            b.node.key.id.bytes, replica: ReplicaID(high: 1, low: 2), vector: a.store.vector(), durable: a.store.vector(),
+            madeMilliseconds: .max)
         try a.add("two")
         let late = stick.file("a-late.kithcarry")
         #expect(try a.carryOut(late).rows == 1)

@@ -16,9 +16,9 @@ struct CarryHome {
     let node: TestNode
     let app: AppID
 
-    init(app: AppID = "test") throws {
+    init(app: AppID = "test", options: SyncedDatabase.Options = SyncedDatabase.Options()) throws {
         self.app = app
-        node = try TestNode(sql: Self.noteSQL, tables: [TrackedTable("note", attachments: ["file"])], app: app)
+        node = try TestNode(sql: Self.noteSQL, tables: [TrackedTable("note", attachments: ["file"])], options: options, app: app)
     }
 
     var carrier: Carrier { carrier(on: node.store) }
@@ -31,8 +31,10 @@ struct CarryHome {
     }
 
     /// Machines that were paired once, and have told each other nothing else.
-    static func household(_ count: Int) throws -> [CarryHome] {
-        let homes = try (0..<count).map { _ in try CarryHome() }
+    static func household(
+        _ count: Int, options: (Int) -> SyncedDatabase.Options = { _ in SyncedDatabase.Options() }
+    ) throws -> [CarryHome] {
+        let homes = try (0..<count).map { try CarryHome(options: options($0)) }
         for (index, home) in homes.enumerated().dropFirst() { try homes[0].admit(home, as: "home\(index)") }
         for home in homes.dropFirst() { try home.hear(homes[0]) }
         return homes
