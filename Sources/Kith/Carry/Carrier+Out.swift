@@ -71,7 +71,7 @@ extension Carrier {
                     return slice
                 }, put: file.put)
             (written.rows, written.withheld) = (sent.rows, sent.withheld.map(\.tableAndID))
-            try putAttachments(wish.includesAttachments ? targets : nil, file) {
+            try putAttachments(wish, targets, file) {
                 written.attachments += 1
                 progress(count + written.attachments)
             }
@@ -90,14 +90,14 @@ extension Carrier {
 
     // MARK: Attachments
 
-    /// Says which attachments are here, and writes those that one of `targets` is not known to have.
-    private func putAttachments(_ targets: [[UInt8]]?, _ file: CarriedFileWriter, _ didWrite: () -> Void) throws {
+    /// Says which attachments are here, and writes those that one of `targets` is not known to have, or all.
+    private func putAttachments(_ wish: Wish, _ targets: [[UInt8]], _ file: CarriedFileWriter, _ didWrite: () -> Void) throws {
         guard store.keepsAttachments else { return }
         for holdings in AttachmentHoldings.all(store.attachmentsHere()) {
             try file.put(FrameCodec.encode(.attachment(.holdings(holdings))))
         }
-        guard let targets else { return }
-        for held in try store.heldAttachments() where held.isHere && !Set(targets).isSubset(of: held.holders) {
+        guard wish.includesAttachments else { return }
+        for held in try store.heldAttachments() where held.isHere && (wish.isWhole || !Set(targets).isSubset(of: held.holders)) {
             guard case .outline(let id, let outline)? = try store.piece(AttachmentPiece(held.id, chunk: nil)) else { continue }
             try file.put(FrameCodec.encode(.attachment(.outline(id, outline))))
             var isWhole = true

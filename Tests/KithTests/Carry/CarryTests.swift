@@ -196,6 +196,8 @@ struct CarryTests {
         try a.carryIn(stick.path)
         #expect(try a.store.safety(among: a.trust.devices).holders.map(\.name) == ["home1"])
         #expect(try a.carryOut(stick.path).attachments == 0)
+        // Everything is everything.
+        #expect(try a.carryOut(stick.path, all: true).attachments == 1)
     }
 
     @Test func `a file for one machine helps another that knows enough`() throws {
