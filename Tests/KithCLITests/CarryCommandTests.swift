@@ -98,6 +98,20 @@ struct CarryCommandTests {
         #expect(try taken.status == 0 && titles(b) == ["One"], "\(lines(taken))")
     }
 
+    @Test func `the files that were not taken in are counted, each for its reason`() throws {
+        let (a, b, stranger) = (homes[0], homes[1], try CarriedHousehold(2).homes[0])
+        for home in [a, stranger] { try home.kith("carry", "out", stick.path) }
+        try Data("no file any more".utf8).write(to: stick.url("damaged.kithcarry"))
+        let read = try b.kith("carry", "in", stick.path)
+        #expect(
+            read.status == 65 && read.error.contains("Of 3 files, 1 could not be taken in, 1 is not for this machine."), "\(lines(read))")
+    }
+
+    @Test func `who has left its household hears that it carries nothing out, and why`() throws {
+        try homes[0].kith("household", "leave")
+        expectFailure(try homes[0].kith("carry", "out", stick.path), 65, "no file", "kith pair")
+    }
+
     @Test func `what a backup lacks and the stick has comes back before the file is replaced, and that is said`() throws {
         let (a, b) = (homes[0], homes[1])
         try a.kith("note", "add", "Old")

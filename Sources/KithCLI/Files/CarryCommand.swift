@@ -112,16 +112,27 @@ struct CarryInCommand: ParsableCommand {
         } else {
             for reading in readings { try show(reading) }
         }
-        let failed = readings.count { $0.outcome == .refused }
-        if failed > 0 { throw CommandFailure(.data, "\(Count.text(failed, "file")) could not be taken in.") }
-        let waiting = readings.count { $0.outcome == .needsEarlier }
-        if waiting > 0 {
-            throw CommandFailure(.temporary, "\(Count.text(waiting, "file")) \(waiting == 1 ? "waits" : "wait") for what is not here yet.")
-        }
+        let (failed, waiting) = (readings.count { $0.outcome == .refused }, readings.count { $0.outcome == .needsEarlier })
+        if failed > 0 || waiting > 0 { throw CommandFailure(failed > 0 ? .data : .temporary, Self.sentence(onNotTaken: readings)) }
         let others = readings.filter { $0.outcome != .own }
         if !others.isEmpty, others.allSatisfy({ $0.outcome == .notForUs }) {
             throw CommandFailure(.data, "Nothing there is for this machine.")
         }
+    }
+
+    /// How many files were not taken in, and why.
+    private static func sentence(onNotTaken readings: [Carrier.Reading]) -> String {
+        func part(_ outcome: Carrier.Outcome, _ one: String, _ many: String) -> String? {
+            let count = readings.count { $0.outcome == outcome }
+            if count == 0 { return nil }
+            return (readings.count == 1 ? "" : "\(count) ") + (count == 1 ? one : many)
+        }
+        let parts = [
+            part(.refused, "could not be taken in", "could not be taken in"),
+            part(.needsEarlier, "waits for what is not here yet", "wait for what is not here yet"),
+            part(.notForUs, "is not for this machine", "are not for this machine"),
+        ].compactMap(\.self)
+        return "\(readings.count == 1 ? "1 file" : "Of \(readings.count) files,") \(parts.joined(separator: ", "))."
     }
 
     private func show(_ reading: Carrier.Reading) throws {

@@ -13,7 +13,7 @@ extension TrustStore {
                 .notHeardYet, "This device joins the household, and has not heard from a member yet, so it has nothing to seal a file with."
             )
         }
-        guard state.standing == .member, let secret = household.secrets.first else { throw TrustError.notAMember }
+        guard state.standing == .member, let secret = household.secrets.first else { throw .nobodyToSealFor }
         var keys: [DeviceID: [UInt8]] = [:]
         let own = (try? key()).map { [$0.publicKeyBytes] } ?? []
         for key in household.membership.records.map(\.authorKey) + household.shownKeys + knownKeys + own {
@@ -68,4 +68,7 @@ extension TrustStore {
 extension TrustError {
     fileprivate static let noHouseholdToCarry = TrustError(
         .noHousehold, "There is no household whose machines could open the file. Pair this machine with another one first.")
+
+    fileprivate static let nobodyToSealFor = TrustError(
+        .notAMember, "This device is not a member of its household any more, so there is no file that the others would take of it.")
 }

@@ -164,5 +164,10 @@ struct CarryHouseholdTests {
         let alone = try CarryHome()
         #expect(throws: TrustError.self) { try alone.carryOut(stick.path) }
         #expect(throws: CarryError.self) { try alone.carrier.read(stick.path) }
+        // Who was in one speaks of files, and not of who belongs.
+        let homes = try CarryHome.household(2)
+        try homes[1].trust.leave()
+        let error = #expect(throws: TrustError.self) { try homes[1].carryOut(stick.path) }
+        #expect(error?.code == .notAMember && error?.message.contains("no file") == true, "\(error?.message ?? "")")
     }
 }
