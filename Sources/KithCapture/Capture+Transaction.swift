@@ -39,7 +39,8 @@ extension Capture: TransactionFollower {
         if entry.mayEndTransactions { return }
         try connection.keepingLastInsertedRowID {
             try connection.writing(as: .merge) {
-                for number in looseValues.tables { try tidier(of: number).tidy(looseValues.rows) }
+                // A trigger that writes the row first would be taken for this write: such a row stays as it was written, too.
+                for number in looseValues.tables where !entry.mayForestall(number) { try tidier(of: number).tidy(looseValues.rows) }
             }
         }
     }
@@ -54,7 +55,7 @@ extension Capture: TransactionFollower {
         if entry.mayEndTransactions { return }
         if !tables.isEmpty { try ledger.noteSilentChanges() }
         try connection.writing(as: .merge) {
-            for number in tables { try tidier(of: number).tidyAll() }
+            for number in tables where !entry.mayForestall(number) { try tidier(of: number).tidyAll() }
         }
     }
 

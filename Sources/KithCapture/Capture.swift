@@ -26,7 +26,9 @@ package final class Capture {
     package var processName = ""
     /// The writes of the user that have begun.
     @exclusivity(unchecked) package var open = OpenWrites()
-    @exclusivity(unchecked) var rows = OpenRows()
+    @exclusivity(unchecked) package var rows = OpenRows()
+    /// Keeps the clocks of a row that Kith inserts for the app and has noted itself, before triggers of the app hear of it.
+    package var insertedNoted: ((Int64) throws -> Void)?
     /// Whether rows that are inserted, and of which nothing is known, are found and not written: see docs/store.md, "Rows that were there
     /// before".
     package var findsInserts = false
@@ -55,10 +57,14 @@ package final class Capture {
     package func insert(_ tableNumber: Int, row: Int64, id: RowID, values: ColumnValues) throws {
         ledger.touch(tableNumber, id)
         let isLoose = try check(tableNumber) { place, _ in values.pointer(place) }
-        if connection.isMerging { return }
         rows.remove(RowKey(table: tableNumber, id: id))
+        if connection.isMerging { return }
         let replacement = open.end(tableNumber, id, inserts: true)
-        if connection.isNoted(tableNumber, id, inserts: true) { return noteInsertForJournal(tableNumber, id) }
+        if connection.isNoted(tableNumber, id, inserts: true) {
+            noteInsertForJournal(tableNumber, id)
+            try insertedNoted.take()?(row)
+            return
+        }
         guard row > 0 else { throw Self.rowidNotPositive }
         let replaced = try replacement.flatMap { try remove($0) }
         noteInsertForJournal(tableNumber, id)
@@ -107,21 +113,27 @@ package final class Capture {
         ledger.touch(tableNumber, id)
         let key = RowKey(table: tableNumber, id: id)
         let image = rows.end(key)
-        if try isNoted(tableNumber, id, row: newRow, image) {
-            return noteForJournal(tableNumber, id, changed, values)
-        }
+        if image == nil, connection.isNoted(tableNumber, id, inserts: false) { return noteForJournal(tableNumber, id, changed, values) }
         let isLoose = changed != 0 ? try check(tableNumber, changed: changed) { _, pair in values.pointer(2 * pair + 1) } : false
         if connection.isMerging { return }
         guard newRow > 0 else { throw Self.rowidNotPositive }
         // Also where nothing has changed: it may be a column that was added meanwhile.
         let oldRow = try entry.enter() ? newRow : oldRow
+        let loose = isLoose ? changed : 0
         var (changed, values) = (changed, values)
-        if var image {
-            (changed, values) = try changes(since: &image, tableNumber, row: newRow, changed, values)
+        if var image, let (_, tracked) = try? trackedTable(tableNumber), let shown = try readRow(tableNumber, newRow)?.values {
+            let found = changes(since: &image, key, tracked, changed, values, shown: shown)
             rows.note(key, image)
+            if found.isNoted { noteForJournal(tableNumber, id, changed, values) }
+            (changed, values) = (found.changed, found.values)
         }
         noteForJournal(tableNumber, id, changed, values)
-        if changed == 0, oldRow == newRow { return open.dropEnded() }
+        if changed == 0, oldRow == newRow {
+            if isLoose, let tracked = ledger.catalog.tracked(tableNumber) {
+                looseValues.note(tableNumber, newRow, columns: loose & tracked.looseColumns)
+            }
+            return open.dropEnded()
+        }
         if oldRow == newRow { open.dropEnded() } else { try open.end(tableNumber, id, inserts: false).map { _ = try remove($0) } }
         let (_, tracked) = try trackedTable(tableNumber)
         try tracked.naturalKey?.checkUpdate(changed)
@@ -138,7 +150,7 @@ package final class Capture {
                 try RefusedRows(connection: connection).forget(RowKey(table: tableNumber, id: id))
             }
         }
-        if isLoose { looseValues.note(tableNumber, newRow, columns: changed & tracked.looseColumns) }
+        if isLoose { looseValues.note(tableNumber, newRow, columns: (loose | changed) & tracked.looseColumns) }
         if oldRow != newRow {
             try ledger.removeClocks(tableNumber, row: oldRow)
             looseValues.didMove(tableNumber, from: oldRow, to: newRow)
@@ -156,9 +168,9 @@ package final class Capture {
 
     package func delete(_ tableNumber: Int, row: Int64, id: RowID, values: [ColumnValue]) throws {
         ledger.touch(tableNumber, id)
+        let noted = rows.remove(RowKey(table: tableNumber, id: id))?.values
         if connection.isMerging { return }
         try entry.enter(deleted: DeletedRow(table: tableNumber, row: row, id: id))
-        let noted = rows.remove(RowKey(table: tableNumber, id: id))?.values
         let deleted = try remove(ReplacedRow(table: tableNumber, row: row, id: id, values: noted ?? values))
         open.didDelete(deleted)
         let replaced = open.inTheWay(ofMoving: deleted)

@@ -6,8 +6,8 @@ import KithSync
 ///
 /// Triggers of the app that fire in between may write the same row. SQLite passes an AFTER trigger values from before such a write, or,
 /// where the trigger that made it fires before Kith's, of a write that is not noted yet. So what a write has changed is found by what is
-/// noted and what the table shows. A write that came to nothing leaves its row here, of which what is noted stays true.
-struct OpenRows {
+/// noted and what the table shows. A write that came to nothing leaves its row here until the transaction ends.
+package struct OpenRows {
     struct Image {
         /// In the order of the tracked columns.
         var values: [ColumnValue]
@@ -15,30 +15,54 @@ struct OpenRows {
         var depth = 0
         /// What Kith has noted itself, and the table does not show before the outermost write is done: a bit for each tracked column.
         var ahead: UInt64 = 0
+        /// What it is to show then.
+        var expected: [ColumnValue] = []
+        /// Which write it was made for, of all.
+        var begun: UInt64 = 0
 
-        /// Whether a row that shows `values` shows what was noted ahead.
+        /// Whether a row that shows `values` shows what was noted ahead, as its columns keep it.
         func isReached(by values: [ColumnValue]) -> Bool {
-            values.indices.allSatisfy { ahead >> UInt64($0) & 1 == 0 || values[$0] == self.values[$0] }
+            values.indices.allSatisfy { ahead >> UInt64($0) & 1 == 0 || values[$0].isKept(of: expected[$0]) }
+        }
+
+        /// The row shows `values`, and with them what was noted ahead.
+        mutating func reach(_ values: [ColumnValue]) {
+            for place in values.indices where ahead >> UInt64(place) & 1 == 1 && self.values[place] == expected[place] {
+                self.values[place] = values[place]
+            }
+            ahead = 0
         }
     }
 
     private var images: [RowKey: Image] = [:]
+    private var count: UInt64 = 0
 
     var isEmpty: Bool { images.isEmpty }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         if !images.isEmpty { images.removeAll() }
     }
 
-    /// A write begins of a row that shows `values`, unless more is known of it.
-    mutating func begin(_ row: RowKey, showing values: [ColumnValue]) {
-        images[row, default: Image(values: values)].depth += 1
+    /// A write begins of a row that shows `values`, unless more is known of it. Each write that is open but the outermost is made by a
+    /// trigger, so that only so many can be: `depthMax` are kept.
+    mutating func begin(_ row: RowKey, showing values: [ColumnValue], depthMax: () throws -> Int) rethrows {
+        if images.count >= Self.countMin {
+            let depth = try max(depthMax(), Self.countMin / 2)
+            if images.count >= 2 * depth {
+                let newest = images.filter { $0.value.ahead == 0 }.sorted { $0.value.begun > $1.value.begun }
+                for (row, _) in newest.dropFirst(depth) { images[row] = nil }
+            }
+        }
+        count += 1
+        images[row, default: Image(values: values, begun: count)].depth += 1
     }
+
+    private static let countMin = 256
 
     /// A write of the row is about to be made that has been noted.
     mutating func expect(_ row: RowKey, _ values: [ColumnValue], insteadOf shown: [ColumnValue]) {
         let ahead = values.indices.reduce(into: UInt64(0)) { if values[$1] != shown[$1] { $0 |= 1 << UInt64($1) } }
-        if ahead != 0 { images[row] = Image(values: values, ahead: ahead) }
+        if ahead != 0 { images[row] = Image(values: values, ahead: ahead, expected: values) }
     }
 
     /// A write of the row is done; `depth` is how many still are not.
@@ -66,7 +90,7 @@ extension Capture {
         try entry.enter()
         if connection.isMerging || !entry.mayPrecede(table) { return }
         guard let found = try readRow(table, row) else { return }
-        rows.begin(RowKey(table: table, id: found.id), showing: found.values)
+        try rows.begin(RowKey(table: table, id: found.id), showing: found.values) { try entry.writesNestedMax() }
     }
 
     /// Kith has noted that a row shows `values`, and is about to write them.
@@ -74,28 +98,21 @@ extension Capture {
         if entry.mayPrecede(table) { rows.expect(RowKey(table: table, id: id), values, insteadOf: shown) }
     }
 
-    /// Whether the update of a row that has just happened is one that Kith has noted itself.
-    ///
-    /// - Parameter image: what is noted of the row, if triggers may have written it meanwhile.
-    func isNoted(_ table: Int, _ id: RowID, row: Int64, _ image: OpenRows.Image?) throws -> Bool {
-        if let image, image.ahead != 0 {
-            guard image.depth == 0, let shown = try readRow(table, row)?.values, image.isReached(by: shown) else { return false }
-        } else if image.map({ $0.depth > 0 }) ?? false {
-            return false
-        }
-        return connection.isNoted(table, id, inserts: false)
-    }
-
     /// What an update has changed since a row was noted.
     ///
     /// - Parameters:
     ///   - changed: what the trigger says that was changed, and `values` from what to what.
-    ///   - row: where the row is now.
-    /// - Returns: the same, in place of what the trigger says.
+    ///   - shown: what the row shows now.
+    /// - Returns: the same, in place of what the trigger says; and whether the update is the one that Kith has noted itself.
     func changes(
-        since image: inout OpenRows.Image, _ table: Int, row: Int64, _ changed: UInt64, _ values: ColumnValues
-    ) throws -> (changed: UInt64, values: ColumnValues) {
-        guard let (_, tracked) = try? trackedTable(table), let shown = try readRow(table, row)?.values else { return (changed, values) }
+        since image: inout OpenRows.Image, _ key: RowKey, _ tracked: CatalogTable.Tracked, _ changed: UInt64, _ values: ColumnValues,
+        shown: [ColumnValue]
+    ) -> (changed: UInt64, values: ColumnValues, isNoted: Bool) {
+        var isNoted = false
+        if image.ahead != 0, image.depth == 0, image.isReached(by: shown) {
+            isNoted = connection.isNoted(key.table, key.id, inserts: false)
+            image.reach(shown)
+        }
         var mask: UInt64 = 0
         var (pairs, registers): ([ColumnValue], [ColumnValue]) = ([], [])
         for (place, old) in tracked.placesOfOldValues.enumerated() where place < image.values.count {
@@ -107,7 +124,25 @@ extension Capture {
             if tracked.kinds[place] == .register { registers.append(image.values[place]) } else { pairs += [image.values[place], new] }
             image.values[place] = new
         }
-        return (mask, ColumnValues(pairs + registers))
+        return (mask, ColumnValues(pairs + registers), isNoted)
+    }
+}
+
+extension ColumnValue {
+    /// Whether a column keeps `given` as this, which its type may have made of it.
+    fileprivate func isKept(of given: ColumnValue) -> Bool {
+        if self == given { return true }
+        guard let number = given.number else { return false }
+        return self.number == number
+    }
+
+    private var number: Double? {
+        switch self {
+        case .integer(let number): Double(number)
+        case .real(bitPattern: let bits): Double(bitPattern: bits)
+        case .text(let bytes): Double(String(decoding: bytes, as: UTF8.self))
+        case .null, .blob: nil
+        }
     }
 }
 

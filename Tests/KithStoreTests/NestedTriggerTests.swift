@@ -197,4 +197,65 @@ struct NestedTriggerTests {
         #expect(try pair.database.read { try String.fetchOne($0, sql: "SELECT title || n FROM note") } == "there4")
         again.close()
     }
+
+    @Test func `what a write that came to nothing left is forgotten with its transaction`() throws {
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        try pool.write { db in
+            try db.execute(sql: Self.sql)
+            try db.execute(
+                sql: "CREATE TRIGGER app BEFORE UPDATE OF title ON note BEGIN SELECT RAISE(IGNORE) WHERE new.title = 'ignored'; END")
+        }
+        let peer = try TestStore(sql: Self.sql, tables: Self.tables)
+        let store = try SyncedDatabase(pool, tables: Self.tables, options: TestStore.options())
+        defer { store.close() }
+        try pool.write { try $0.execute(sql: "INSERT INTO note (id, title, body, n) VALUES (?, 'a', 'x', 3)", arguments: [key(1)]) }
+        try peer.store.pull(from: store)
+        try pool.write { try $0.execute(sql: "UPDATE note SET title = 'ignored'") }
+        try peer.execute("UPDATE note SET n = n + 4, body = 'xyz'")
+        try store.pull(from: peer.store)
+        try pool.write { try $0.execute(sql: "UPDATE note SET updated = 'now'") }
+        try peer.store.pull(from: store)
+        let rows = try [pool.read { try Row.fetchOne($0, sql: Self.all) }, peer.database.read { try Row.fetchOne($0, sql: Self.all) }]
+        #expect(rows[0] == rows[1])
+        #expect(rows[1]?["n"] == 7 && rows[1]?["body"] == "xyz")
+        #expect(try store.verify().problems == [])
+    }
+
+    @Test(arguments: TriggerMaking.allCases, ["BEFORE", "AFTER"])
+    func `sets and counters get their one form beside such a trigger`(making: TriggerMaking, time: String) throws {
+        let pair = try pair(
+            "\(time) UPDATE OF tags, n ON note BEGIN UPDATE note SET updated = 'u', body = body || '!' WHERE id = new.id; END", making)
+        // Such a trigger keeps them as they were written.
+        let isKept = time == "BEFORE" && making != .beforeOpening
+        let columns = isKept ? "SELECT title, body, n, updated, json_array_length(tags) FROM note" : Self.all
+        try pair.run("UPDATE note SET tags = '[\"b\",\"a\"]'")
+        try pair.expectSame(columns)
+        try pair.run("UPDATE note SET tags = '[\"d\",\"c\"]', n = n + 1")
+        try pair.expectSame(columns)
+    }
+
+    @Test(arguments: TriggerMaking.allCases, ["BEFORE", "AFTER"])
+    func `what such a trigger writes beside a text that is saved is noted, too`(making: TriggerMaking, time: String) throws {
+        for change in ["body = trim(new.body), updated = 'u', n = n + 1", "body = new.body, n = n + 2", "body = 'other', n = n + 1"] {
+            let pair = try pair("\(time) UPDATE OF body ON note BEGIN UPDATE note SET \(change) WHERE id = new.id; END", making)
+            let base = try pair.store.textVersion(table: "note", id: rowID(1), column: "body")
+            try pair.database.write { try pair.store.saveText($0, table: "note", id: rowID(1), column: "body", "typed", base: base) }
+            try pair.expectSame(Self.all)
+        }
+    }
+
+    @Test(arguments: ["BEFORE", "AFTER"])
+    func `a row is restored beside a trigger that writes new rows, and once`(time: String) throws {
+        let pair = try pair(
+            "\(time) INSERT ON note BEGIN UPDATE note SET n = n + 1, body = body || '!' WHERE id = new.id; END", .beforeOpening)
+        try pair.expectSame(Self.all)
+        try pair.run("DELETE FROM note")
+        try pair.store.restore(table: "note", id: rowID(1))
+        try pair.expectSame(Self.all)
+        let undo = pair.store.undo(scope: "editor")
+        try undo.group { try $0.execute(sql: "DELETE FROM note") }
+        #expect(try undo.undo()?.isWhole == true)
+        try pair.expectSame(Self.all, "01900000000070000000000000000001")
+    }
 }

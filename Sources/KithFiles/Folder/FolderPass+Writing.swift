@@ -24,7 +24,7 @@ extension FolderPass {
     mutating func writeFiles() throws {
         try writeFiles(of: try candidates().filter { !left.contains($0) })
         // Another file may have let go of the name after that, as where two notes exchange their titles.
-        let freed = numbered.filter { self.freed.contains(FileName.key($0.value)) }
+        let freed = numbered.filter { !left.contains($0.key) && self.freed.contains(FileName.key($0.value)) }
         try writeFiles(of: freed.keys.sorted { $0.data.lexicographicallyPrecedes($1.data) })
     }
 
@@ -216,7 +216,7 @@ extension FolderPass {
         // A new title is a new name; a tag that is gone is another folder.
         let lacksFolder = folder.tagsFolders && FolderTag.tag(at: record.path).map { !whole.note.tags.contains($0) } ?? false
         let isOtherName = !whole.note.title.utf8.elementsEqual(record.title.utf8) && !FolderNote.isName(record.path, of: whole.note.title)
-        let plain = try plainPath(for: whole.id)
+        let plain = try plainPath(for: whole.id).flatMap { !lacksFolder && FolderNote.isName($0, of: whole.note.title) ? $0 : nil }
         if isOtherName || lacksFolder, !record.hasID {
             // It gets its id first: after a kill, a file without one is not known by its new name.
             report.notesAgain.insert(whole.id)

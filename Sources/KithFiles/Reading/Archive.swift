@@ -57,7 +57,7 @@ enum Archive {
             switch entry.kind {
             case .file: try write(reader, to: name, in: folder, of: path, &left)
             case .same(let target):
-                if try !write(copyOf: target, to: name, in: folder, of: path) {
+                if try !write(copyOf: target, to: name, in: folder, of: path, &left) {
                     oddities.append(FolderWalk.Oddity(path: name, words: "It stands for a file that does not come before it."))
                 }
             case .link: oddities.append(FolderWalk.Oddity(path: name, words: FolderWalk.linkWords))
@@ -94,9 +94,7 @@ enum Archive {
         defer { close(descriptor) }
         while let bytes = try reader.read(blockBytes) {
             left -= Int64(bytes.count)
-            if left < 0 {
-                throw FilesError(.data, "\(archive) becomes much larger than it is, as none should. Nothing was imported.")
-            }
+            if left < 0 { throw larger(archive) }
             try NewFile.write(bytes, descriptor, place)
         }
     }
@@ -104,13 +102,27 @@ enum Archive {
     /// Gives a file that was unpacked a second name.
     ///
     /// - Returns: whether there is such a file.
-    private static func write(copyOf target: String?, to name: String, in folder: String, of archive: String) throws(FilesError) -> Bool {
+    private static func write(
+        copyOf target: String?, to name: String, in folder: String, of archive: String, _ left: inout Int64
+    ) throws(FilesError) -> Bool {
         guard let target, isSafe(target), let original = try place(of: target, in: folder), let place = try place(of: name, in: folder),
-            ForeignFile.stamp(original) != nil
+            let stamp = ForeignFile.stamp(original)
         else { return false }
-        if link(original, place) == 0 { return true }
-        if errno == EEXIST { throw twice(name, archive) }
+        // It is read as often as it has names.
+        left -= stamp.bytes
+        if left < 0 { throw larger(archive) }
+        if link(original, place) == 0 || areOne(original, place) { return true }
+        if ForeignFile.kind(place) != .missing { throw twice(name, archive) }
         throw NewFile.failure(place)
+    }
+
+    private static func areOne(_ first: String, _ second: String) -> Bool {
+        var (one, other) = (stat(), stat())
+        return lstat(first, &one) == 0 && lstat(second, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    }
+
+    private static func larger(_ archive: String) -> FilesError {
+        FilesError(.data, "\(archive) becomes much larger than it is, as none should. Nothing was imported.")
     }
 
     /// Where a file of the archive is to lie, in a folder that is made; `nil` for no name.

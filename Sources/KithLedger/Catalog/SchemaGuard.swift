@@ -25,6 +25,8 @@ package final class SchemaGuard: Sendable {
         package var mayNest: [Bool] = []
         /// By number of the table: whether a trigger of the app is fired before Kith's AFTER triggers.
         package var mayPrecede: [Bool] = []
+        /// By number of the table: whether one is fired before Kith's BEFORE triggers.
+        package var mayForestall: [Bool] = []
         /// By number of the table: whether it has neither CHECK nor generated columns.
         package var mayWriteInPlace: [Bool] = []
         /// Triggers of the app.
@@ -144,6 +146,7 @@ package final class SchemaGuard: Sendable {
             while state.mayNest.count <= table.number {
                 state.mayNest.append(true)
                 state.mayPrecede.append(true)
+                state.mayForestall.append(true)
                 state.mayWriteInPlace.append(false)
             }
             let name = table.name.asciiLowercased
@@ -151,6 +154,7 @@ package final class SchemaGuard: Sendable {
             let own = (triggers[name] ?? []).filter { $0.place != nil || !temporaryNames.contains(name) }
             let early = own.isEmpty ? [] : try Self.early(own, table, connection)
             try check(early.filter { $0.isAfter && $0.ignores }, table)
+            state.mayForestall[table.number] = early.contains { !$0.isAfter }
             state.mayPrecede[table.number] = !early.isEmpty || own.contains { !$0.isAfter }
             state.mayNest[table.number] = try triggers[name] != nil || mayRefer && Self.isReferredTo(table.name, connection)
             state.mayWriteInPlace[table.number] =
@@ -172,7 +176,8 @@ package final class SchemaGuard: Sendable {
         init(name: String, place: Int?, sql: [UInt8]) {
             (self.name, self.place) = (name, place)
             let tokens = SQLToken.located(in: sql)
-            let head = tokens.prefix { !($0.isWord && $0.token == .name("on")) }
+            let events: [SQLToken] = [.name("insert"), .name("update"), .name("delete")]
+            let head = tokens.prefix { !($0.isWord && events.contains($0.token)) }
             let times: [SQLToken] = [.name("before"), .name("after"), .name("instead")]
             isAfter = head.last(where: { $0.isWord && times.contains($0.token) })?.token == .name("after")
             ignores = tokens.indices.dropLast(2).contains { index in
@@ -203,7 +208,7 @@ package final class SchemaGuard: Sendable {
     }
 
     private static func generatesColumns(_ table: String, _ connection: DatabaseConnection) throws -> Bool {
-        let select = try connection.statement("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)")
+        let select = try connection.statement("SELECT 1 FROM pragma_table_xinfo(?, 'main') WHERE hidden IN (2, 3)")
         select.bind(1, .text(table))
         defer { select.reset() }
         return try select.step()

@@ -74,7 +74,7 @@ package struct UserTable {
         if !connection.rulesMayRaise { return }
         for place in places where values[place] == .null {
             let name = table.columns[tracked.columns[place]].sqlName ?? ""
-            let select = try connection.statement("SELECT 1 FROM pragma_table_info(?) WHERE name = ? AND \"notnull\"")
+            let select = try connection.statement("SELECT 1 FROM pragma_table_info(?, 'main') WHERE name = ? AND \"notnull\"")
             select.bind(1, .text(tracked.sqlName))
             select.bind(2, .text(name))
             defer { select.reset() }

@@ -76,6 +76,11 @@ package final class TransactionEntry {
         table >= schemaState.mayPrecede.count || schemaState.mayPrecede[table]
     }
 
+    /// Whether triggers of the app may write a row of the table before Kith hears of a write of it.
+    package func mayForestall(_ table: Int) -> Bool {
+        table >= schemaState.mayForestall.count || schemaState.mayForestall[table]
+    }
+
     /// Whether nothing but the row itself follows from what a column of the table holds that is in no index.
     package func mayWriteInPlace(_ table: Int) -> Bool {
         !mayNest(table) && table < schemaState.mayWriteInPlace.count && schemaState.mayWriteInPlace[table]

@@ -49,6 +49,6 @@ extension SyncedDatabase {
 extension Database {
     /// The names of a table's columns, whatever is in the table's name; generated ones included.
     func columnNames(of table: String) throws -> [String] {
-        try String.fetchAll(self, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1", arguments: [table])
+        try String.fetchAll(self, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1", arguments: [table])
     }
 }

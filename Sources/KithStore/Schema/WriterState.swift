@@ -81,6 +81,7 @@ final class WriterState {
         default: break
         }
         capture.staleSaves = StaleSaves()
+        capture.rows.removeAll()
         ledger.journal?.clear()
         defer { merged = nil }
         guard let merged else { return own.map { Commit(own: $0.dot, learned: VersionVector([$0.dot]), news: .own($0), isFromHere: true) } }
@@ -101,6 +102,7 @@ final class WriterState {
     private func forget() {
         merged = nil
         capture.staleSaves = StaleSaves()
+        capture.rows.removeAll()
         ledger.journal?.clear()
         entry.rollback()
     }

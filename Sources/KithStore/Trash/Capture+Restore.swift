@@ -32,14 +32,17 @@ extension Capture {
         let (stamp, _) = try clock.stamp(ledger.catalog)
         hidden.state.revive(stamp)
         try reviveTexts(of: &hidden.state, number, id, stamp)
+        let stored = StoredRow(hidden.state, table, tracked, context: hidden.context)
+        insertedNoted = { [ledger, hidden] row in
+            try ledger.removeHidden(hidden.number)
+            try ledger.save(stored, number, row: row, id: id)
+            try ledger.reindex(number, from: before, at: -hidden.number, to: stored.liveDots, at: row)
+        }
+        defer { insertedNoted = nil }
         // Only this insertion is noted here; what triggers of the app make of it is not.
-        let row = try connection.writing(as: .noted(table: number, id: id, inserts: true)) {
+        _ = try connection.writing(as: .noted(table: number, id: id, inserts: true)) {
             try user.insert(id, hidden.state.shownValues(tracked))
         }
-        let stored = StoredRow(hidden.state, table, tracked, context: hidden.context)
-        try ledger.removeHidden(hidden.number)
-        try ledger.save(stored, number, row: row, id: id)
-        try ledger.reindex(number, from: before, at: -hidden.number, to: stored.liveDots, at: row)
         if tracked.isRelated {
             let references = ReferenceRecords(connection: ledger.connection)
             try references.stopWaiting(RowKey(table: number, id: id))
