@@ -98,6 +98,10 @@ struct FolderImportTests {
             import io, tarfile
             with tarfile.open("vault.archive", "w:\(compression)") as t:
                 t.add("vault")
+                # As tar does it that is given a folder, and once more what is in it.
+                for name in ["vault/one.md", "vault/deep/other.md"]:
+                    i = tarfile.TarInfo(name); i.type = tarfile.LNKTYPE; i.linkname = "vault/deep/other.md"
+                    t.addfile(i)
                 for target in ["../secret.md", "later.md"]:
                     i = tarfile.TarInfo("vault/to-" + target[-8:]); i.type = tarfile.LNKTYPE; i.linkname = target
                     t.addfile(i)
@@ -107,6 +111,14 @@ struct FolderImportTests {
         try folder.write("secret.md", "not for others")
         try folder.write("make.py", script)
         try folder.shell("python3 make.py")
+        let place = folder.path("unpacked")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        // Each name counts, not only each file.
+        #expect {
+            try Archive.unpack(folder.path("vault.archive"), into: place, limits: Archive.Limits(bytesMin: 24, factorMax: 0))
+        } throws: {
+            ($0 as? FilesError)?.message.contains("larger") == true
+        }
         let report = try run("vault.archive")
         #expect(report.added == 4, "\(report)")
         #expect(try notes.titled("other")?.body == "the first")

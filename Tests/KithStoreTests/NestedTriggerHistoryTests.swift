@@ -21,7 +21,7 @@ struct NestedTriggerHistoryTests {
     private static let changes = [
         "n = n + 1", "body = coalesce(body, '') || '!'", "body = trim(body)", "tags = json_insert(tags, '$[#]', abs(n) % 7)",
         "title = upper(title)",
-        "updated = n || 'u'", "n = n * 2, title = title || n", "body = substr(body, 2)", "tags = '[]'", "body = 'new ' || n, n = 3",
+        "updated = n || 'u'", "n = n % 50 * 2, title = title || n", "body = substr(body, 2)", "tags = '[]'", "body = 'new ' || n, n = 3",
     ]
 
     private static func trigger(_ number: Int, _ generator: inout SplitMix64) -> String {
@@ -70,6 +70,12 @@ struct NestedTriggerHistoryTests {
         }
     }
 
+    /// SQLite itself refuses a REPLACE if a trigger ignores the deletion that is part of it.
+    private static func isRefusal(_ error: String, hasLate: Bool) -> Bool {
+        ["too many levels of trigger recursion", "UNIQUE constraint failed: note.id"].contains { error.contains($0) }
+            || hasLate && error.contains("no clocks")
+    }
+
     @Test func `random triggers and statements show elsewhere what they show here`() throws {
         for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Self.count) {
             var generator = SplitMix64(seed: seed)
@@ -93,7 +99,7 @@ struct NestedTriggerHistoryTests {
             for step in 0..<15 where isSame {
                 do {
                     try database.write { db in for _ in 0..<2 { try Self.write(store, db, &generator) } }
-                } catch  where "\(error)".contains("too many levels of trigger recursion") || hasLate && "\(error)".contains("no clocks") {
+                } catch  where Self.isRefusal("\(error)", hasLate: hasLate) {
                     // Refused as a whole.
                 }
                 try peer.pull(from: store)
