@@ -164,7 +164,10 @@ struct KeyMigrationTests {
     private static let refusals: [(sql: String, tables: [TrackedTable], reason: String)] = [
         ("CREATE TABLE t (a, b, PRIMARY KEY (a, b))", [TrackedTable("t")], "TrackedTable(\"t\", key: [\"a\", \"b\"])"),
         ("CREATE TABLE t (id INTEGER PRIMARY KEY)", [TrackedTable("u")], "no table u"),
-        ("CREATE TABLE t (id TEXT PRIMARY KEY, a); INSERT INTO t VALUES ('x', 1), (NULL, 2)", [TrackedTable("t")], "have no key: id is NULL"),
+        (
+            "CREATE TABLE t (id TEXT PRIMARY KEY, a); INSERT INTO t VALUES ('x', 1), (NULL, 2)", [TrackedTable("t")],
+            "have no key: id is NULL"
+        ),
         ("CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE VIEW t AS SELECT * FROM u", [TrackedTable("t")], "no table t"),
         ("CREATE TABLE t (id INTEGER PRIMARY KEY, a)", [TrackedTable("t", key: ["b"])], "no column b"),
         (
