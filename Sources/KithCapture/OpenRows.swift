@@ -17,6 +17,8 @@ package struct OpenRows {
         var ahead: UInt64 = 0
         /// What it is to show then.
         var expected: [ColumnValue] = []
+        /// Whether the AFTER trigger of a write is still to come that Kith has noted itself.
+        var isDue = false
         /// Which write it was made for, of all.
         var begun: UInt64 = 0
 
@@ -49,12 +51,16 @@ package struct OpenRows {
         if images.count >= Self.countMin {
             let depth = try max(depthMax(), Self.countMin / 2)
             if images.count >= 2 * depth {
-                let newest = images.filter { $0.value.ahead == 0 }.sorted { $0.value.begun > $1.value.begun }
+                let newest = images.filter { !$0.value.isDue }.sorted { $0.value.begun > $1.value.begun }
                 for (row, _) in newest.dropFirst(depth) { images[row] = nil }
             }
         }
         count += 1
-        images[row, default: Image(values: values, begun: count)].depth += 1
+        var image = images[row] ?? Image(values: values, begun: count)
+        // What was noted ahead is written, and this is a trigger that fires before Kith's.
+        if image.ahead != 0, image.depth > 0, image.isReached(by: values) { image.reach(values) }
+        image.depth += 1
+        images[row] = image
     }
 
     private static let countMin = 256
@@ -62,7 +68,7 @@ package struct OpenRows {
     /// A write of the row is about to be made that has been noted.
     mutating func expect(_ row: RowKey, _ values: [ColumnValue], insteadOf shown: [ColumnValue]) {
         let ahead = values.indices.reduce(into: UInt64(0)) { if values[$1] != shown[$1] { $0 |= 1 << UInt64($1) } }
-        if ahead != 0 { images[row] = Image(values: values, ahead: ahead, expected: values) }
+        if ahead != 0 { images[row] = Image(values: values, ahead: ahead, expected: values, isDue: true) }
     }
 
     /// A write of the row is done; `depth` is how many still are not.
@@ -74,7 +80,7 @@ package struct OpenRows {
 
     /// What the row shows is noted; forgets that once nothing is under way.
     mutating func note(_ row: RowKey, _ image: Image) {
-        if image.depth > 0 || image.ahead != 0 { images[row] = image }
+        if image.depth > 0 || image.isDue { images[row] = image }
     }
 
     /// The row is gone, or another one.
@@ -109,9 +115,10 @@ extension Capture {
         shown: [ColumnValue]
     ) -> (changed: UInt64, values: ColumnValues, isNoted: Bool) {
         var isNoted = false
-        if image.ahead != 0, image.depth == 0, image.isReached(by: shown) {
+        if image.isDue, image.depth == 0, image.ahead == 0 || image.isReached(by: shown) {
             isNoted = connection.isNoted(key.table, key.id, inserts: false)
             image.reach(shown)
+            image.isDue = false
         }
         var mask: UInt64 = 0
         var (pairs, registers): ([ColumnValue], [ColumnValue]) = ([], [])
