@@ -71,7 +71,8 @@ struct StoreOptions: ParsableArguments {
             return try body(notes)
         } catch  where onlyReading && notes.readOnlyReason == nil && Self.isOfNotes(error) {
             // Beside a node that has the notes open, a full disk shows only once something is written.
-            let message = CommandFailure(error)?.message ?? "\(error)"
+            let failure = CommandFailure(error)
+            let message = failure?.status == .temporary ? Self.lockedReason : failure?.message ?? "\(error)"
             try? notes.close()
             guard let copy = NotesStore.openToRead(folders.notes, options: options, because: message) else { throw error }
             defer { try? copy.close() }
@@ -96,9 +97,10 @@ struct StoreOptions: ParsableArguments {
     private static let readingWaitSeconds = 2.0
     private static let lockedReason = "Another process keeps the notes locked. What it has not committed is not shown."
 
-    /// Whether the disk of the notes is full, not the one that something is written to.
+    /// Whether the disk of the notes is full, not the one that something is written to; or they were locked since they were opened.
     private static func isOfNotes(_ error: any Error) -> Bool {
-        (error is NotesError || error is StoreError) && CommandFailure(error)?.status == .inputOutput
+        guard error is NotesError || error is StoreError, let status = CommandFailure(error)?.status else { return false }
+        return [.inputOutput, .temporary].contains(status)
     }
 
     /// Why notes were only read, for a line at the end of a command that did what it was to do.
