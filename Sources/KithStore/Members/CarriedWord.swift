@@ -26,7 +26,8 @@ package enum CarriedWord: Hashable, Sendable {
         let isLaterByClock = made >= known.seenMilliseconds
         var (isAfterwards, isBefore) = (false, false)
         if known.replica == replica {
-            // What one replica cannot lose only grows, unless its store was set back and has not noticed that yet.
+            // What one replica cannot lose only grows, unless its store was set back and has not noticed that yet: less is from before, or
+            // from after that.
             isAfterwards = durable != known.durable && durable.covers(known.durable)
             isBefore = durable != known.durable && !isAfterwards
         } else if let before = known.replica {

@@ -54,9 +54,9 @@ extension SyncedDatabase {
     /// A member's word came by a file that was written when its wall clock said `madeMilliseconds`, and that may be older than what it
     /// said since.
     ///
-    /// Of one replica the greater word counts, for a store that has lost what it called durable goes on as another replica. Of two
-    /// replicas the later word counts; where nobody can tell which that is, the member may have lost its store, and counts as not heard of
-    /// until it is heard again. Of a device that is not a member nothing is noted.
+    /// The later word counts; of one replica that is the greater one. Where nobody can tell which that is, and where one replica has
+    /// called less durable later, the member may have lost its store, and counts as not heard of until it is heard again. Of a device
+    /// that is not a member nothing is noted.
     ///
     /// - Parameter vector: what the member knew.
     @discardableResult
@@ -66,15 +66,15 @@ extension SyncedDatabase {
         let now = options.clock().milliseconds
         guard let known = try members().first(where: { $0.device == device }) else { return .older }
         let word = CarriedWord(of: replica, vector, durable, madeMilliseconds: made, after: known)
-        let isSame = known.replica == replica
-        if !isSame, word == .older { return word }
+        // An old file that says what is known already leaves no doubt.
+        let saysNothingNew = known.replica == replica && known.durable == durable
+        if word == .older || word == .unclear && saysNothingNew { return word }
         let wasAway = ListingRule.wasAway(known, nowMilliseconds: now)
         try write { _, state in
             if wasAway { try ListingRule(state.ledger).becomeDue(nowMilliseconds: now) }
             let records = MemberRecords(ledger: state.ledger)
-            if !isSame, word == .unclear { return try records.doubt(known) }
-            let held = isSame ? known.durable.joined(with: durable) : durable
-            try records.note(device, replica, durable: held, nowMilliseconds: max(known.seenMilliseconds, min(made, now)))
+            if word == .unclear { return try records.doubt(known) }
+            try records.note(device, replica, durable: durable, nowMilliseconds: max(known.seenMilliseconds, min(made, now)))
         }
         return word
     }
