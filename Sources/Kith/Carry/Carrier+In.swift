@@ -131,8 +131,9 @@ extension Carrier {
             intake = CarryIntake(self, writer, file.head)
             try intake.read(file, configuration(proofs, peer: writer), progress)
         }
-        // Its signature has shown that it holds the key, and its records may have made it a member.
-        try trust.note(publicKey: file.head.key)
+        // Its signature has shown that it holds the key, and its records may have made it a member. What was taken in stays if that cannot
+        // be noted now: the next file of it will do.
+        try? trust.note(publicKey: file.head.key)
         return intake.reading(of: path)
     }
 }
