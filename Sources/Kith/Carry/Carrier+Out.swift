@@ -41,11 +41,20 @@ extension Carrier {
     ///   - progress: told of rows and attachments, and how many of them are written.
     /// - Throws: ``CarryError``, `TrustError`, `StoreError`; what was there before is as it was then.
     package func write(to place: String, _ wish: Wish = Wish(), progress: (Int) -> Void = { _ in }) throws -> Written {
-        let envelope = try trust.seal(knownKeys: try store.knownKeys())
+        // Who may not carry hears so before anything else.
+        _ = try trust.seal(knownKeys: [])
         let proofs = try prepare()
-        let targets = wish.target.map { [$0.bytes] } ?? trust.devices.map(\.id.bytes)
         let path = try path(in: place, for: wish.target)
         let earlier = try takeBack(from: earlierFiles(of: path, in: place, for: wish.target), proofs)
+        // By what was taken back, or heard meanwhile, others may belong. What is said of the household must be older than the seal, so
+        // that a new secret is not sealed for who is out.
+        _ = try trust.reloadIfChanged()
+        let household = trust.householdMessages
+        let envelope = try trust.seal(knownKeys: try store.knownKeys())
+        if let target = wish.target, !trust.isTrusted(target) {
+            throw CarryError(.notAMember, "The machine for which this was to be carried out is not in the household any more.")
+        }
+        let targets = wish.target.map { [$0.bytes] } ?? trust.devices.map(\.id.bytes)
         let durable = try store.makeDurable()
         let ahead = try store.ahead()
         let summary = try store.summary()
@@ -57,7 +66,7 @@ extension Carrier {
             let file = try CarriedFileWriter(path, head, by: key, in: envelope)
             let greeting = try writer.greeting(durable: durable, wallClockMilliseconds: now)
             try file.put(greeting[0])
-            for message in trust.householdMessages { try file.put(FrameCodec.encode(.household(message.encoded))) }
+            for message in household { try file.put(FrameCodec.encode(.household(message.encoded))) }
             for frame in greeting.dropFirst() { try file.put(frame) }
             var written = Written(path: path, rowsTakenBack: earlier.rows)
             written.isWhole = since.isEmpty
