@@ -30,15 +30,15 @@ final class CarriedFileWriter {
 
     /// Signs the file and gives it its name.
     ///
-    /// - Parameter aside: another name for the file that had it; `nil` if that is replaced.
-    /// - Returns: its bytes.
-    func finish(movingAside aside: String? = nil) throws -> Int64 {
+    /// - Parameter movesAside: whether the file that had it gets another name; else it is replaced.
+    /// - Returns: its bytes, and the other name.
+    @discardableResult
+    func finish(movingAside movesAside: Bool = false) throws -> (bytes: Int64, aside: String?) {
         guard let end = CarriedRecord.end(hash, by: key) else { throw CarryError(.cannotSend, "The file cannot be signed.") }
         try sealer.add(FrameDecoder.lengthBytes(of: end))
         try sealer.add(end)
         try sealer.finish()
         let size = try draft.handle.size()
-        try draft.finish(movingAside: aside)
-        return size
+        return (size, try draft.finish(movingAside: movesAside))
     }
 }

@@ -66,12 +66,4 @@ extension Carrier {
         }
         return hello.isBeyond(summary.vector) ? .something : .nothing
     }
-
-    /// A name for a file that is to stay beside the one at `path`.
-    static func freePath(beside path: String) -> String {
-        let base = path.hasSuffix(fileEnding) ? String(path.dropLast(fileEnding.count)) : path
-        var number = 1
-        while FileManager.default.fileExists(atPath: "\(base)-earlier-\(number)\(fileEnding)") { number += 1 }
-        return "\(base)-earlier-\(number)\(fileEnding)"
-    }
 }

@@ -84,9 +84,10 @@ extension Carrier {
                 written.attachments += 1
                 progress(count + written.attachments)
             }
-            let aside = earlier.unknown.contains(path) ? Self.freePath(beside: path) : nil
-            written.bytes = try file.finish(movingAside: aside)
-            written.kept = earlier.unknown.map { $0 == path ? aside ?? path : $0 }
+            let finished = try file.finish(movingAside: earlier.unknown.contains(path))
+            (written.bytes, written.kept) = (finished.bytes, finished.aside.map { [$0] } ?? [])
+            // Once put aside they are not looked at again.
+            for old in earlier.unknown where old != path { written.kept.append((try? CarryDraft.moveAside(old)) ?? old) }
             // What they hold is in the new one, or was heard of.
             for old in earlier.known where old != path { try? FileManager.default.removeItem(atPath: old) }
             // The file may have commits that came after the store was brought to the disk.

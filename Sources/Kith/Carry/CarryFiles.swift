@@ -156,21 +156,48 @@ final class CarryDraft {
         if !isDone { unlink(draft) }
     }
 
-    /// - Parameter aside: another name for the file that had this one's; `nil` if that is replaced.
-    func finish(movingAside aside: String? = nil) throws(CarryError) {
+    /// - Parameter movesAside: whether the file that had this one's name gets another one; else it is replaced.
+    /// - Returns: the other name.
+    @discardableResult
+    func finish(movingAside movesAside: Bool = false) throws(CarryError) -> String? {
         try handle.synchronize()
-        if let aside, rename(path, aside) != 0 { throw CarryHandle.failure(aside, errno) }
+        let aside = movesAside ? try Self.moveAside(path) : nil
         guard rename(draft, path) == 0 else {
             let code = errno
-            if let aside { rename(aside, path) }
+            // Another process may have put a file there meanwhile.
+            if let aside, (try? CarryHandle.make(path)) != nil { rename(aside, path) }
             throw CarryHandle.failure(path, code)
         }
         isDone = true
         let folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { return }
+        guard folder >= 0 else { return aside }
         // Where a folder cannot be brought to the disk by itself, its file system does so.
         fsync(folder)
         close(folder)
+        return aside
+    }
+
+    /// Gives the file at `path` a name beside it that no other file has.
+    ///
+    /// - Returns: the name; `nil` if the file is not there any more, because another process was faster.
+    static func moveAside(_ path: String) throws(CarryError) -> String? {
+        let base = path.hasSuffix(Carrier.fileEnding) ? String(path.dropLast(Carrier.fileEnding.count)) : path
+        var number = 1
+        while true {
+            let aside = "\(base)-earlier-\(number)\(Carrier.fileEnding)"
+            // Not each file system of sticks can rename without replacing. An empty file takes the name from all others.
+            let descriptor = systemOpen(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if descriptor >= 0 {
+                close(descriptor)
+                if rename(path, aside) == 0 { return aside }
+                let code = errno
+                unlink(aside)
+                if code == ENOENT { return nil }
+                throw CarryHandle.failure(aside, code)
+            }
+            guard errno == EEXIST else { throw CarryHandle.failure(aside, errno) }
+            number += 1
+        }
     }
 
     private static func removeOld(in folder: URL) {

@@ -180,6 +180,22 @@ struct CarryLossTests {
         }
     }
 
+    @Test func `of two that write at once, neither takes the name that the other gives to the file from before`() throws {
+        let path = stick.file("named.kithcarry")
+        try Data("before".utf8).write(to: URL(filePath: path))
+        let drafts = try ["one", "two"].map { text in
+            let draft = try CarryDraft(for: path)
+            try draft.handle.append(Array(text.utf8))
+            return draft
+        }
+        let kept = try drafts.map { try $0.finish(movingAside: true) }
+        #expect(kept.map { $0 == nil } == [false, false] && Set(kept).count == 2)
+        let texts = try names.map { String(decoding: try Data(contentsOf: stick.url($0)), as: UTF8.self) }
+        #expect(texts == ["before", "one", "two"])
+        // Nothing is left of a name that was not needed.
+        #expect(try CarryDraft.moveAside(stick.file("gone.kithcarry")) == nil && names.count == 3)
+    }
+
     // MARK: Files under an earlier key
 
     @Test func `the files of an earlier key go once there are new ones, and what was lost of them is taken in`() throws {
