@@ -95,24 +95,50 @@ struct CarriedFile {
         }
     }
 
-    /// Who made the file at `path`, and what it says it knows; `nil` if it is sealed for others or begins otherwise.
+    /// What a file says at its beginning.
+    struct Beginning {
+        /// What no other file has.
+        let mark: [UInt8]
+        let head: CarriedHead
+        let hello: Hello
+        /// What it tells of the household; `nil` if that breaks off, or is not understood.
+        let household: [HouseholdMessage]?
+    }
+
+    /// The beginning of the file at `path`; `nil` if it is sealed for others or begins otherwise.
     ///
-    /// The rest is not read, so that nothing is known of its signature: a member has sealed it, and nobody knows which.
-    static func beginning(of path: String, _ trust: TrustStore) throws -> (head: CarriedHead, hello: Hello)? {
+    /// The rest is not read, so that nothing is known of its signature: whoever could seal it may have made it up, a stranger too that knows
+    /// the public keys. So nothing may change by what it says.
+    static func beginning(of path: String, _ trust: TrustStore) throws -> Beginning? {
         let file = try CarryHandle.open(path)
         guard let header = try header(of: file), let envelope = trust.open(header) else { return nil }
         var head: CarriedHead?
         var hello: Hello?
+        var household: [HouseholdMessage]? = []
+        var (isComplete, count) = (false, 0)
         _ = try read(file, envelope, file.size()) { record in
             guard head != nil else {
                 head = CarriedHead(record)
                 return head != nil
             }
-            if case .hello(let said)? = try? FrameCodec.decode(record) { hello = said }
-            return false
+            guard hello != nil else {
+                if case .hello(let said)? = try? FrameCodec.decode(record) { hello = said }
+                return hello != nil
+            }
+            count += 1
+            guard record.first == CarriedRecord.householdType, count <= householdFramesMax else {
+                isComplete = record.first != CarriedRecord.householdType
+                return false
+            }
+            if case .household(let bytes)? = try? FrameCodec.decode(record), let message = HouseholdMessage(bytes) {
+                household?.append(message)
+            } else {
+                household = nil
+            }
+            return true
         }
         guard let head, let hello else { return nil }
-        return (head, hello)
+        return Beginning(mark: envelope.mark, head: head, hello: hello, household: isComplete ? household : nil)
     }
 
     // MARK: Reading

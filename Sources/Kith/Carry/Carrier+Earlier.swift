@@ -8,20 +8,12 @@ import KithTrust
 extension Carrier {
     /// Files that are to be replaced.
     struct Earlier {
-        /// Those of which this store has all.
+        /// Those that are shown to have nothing that is not here.
         var known: [String] = []
-        /// Those that may have more.
+        /// Those that may have had more, or still have, although they were taken in as far as that goes.
         var unknown: [String] = []
         /// How many rows were taken in of them, known ones included.
         var rows: UInt64 = 0
-    }
-
-    /// What a file has that this store does not, by its beginning.
-    private enum Surplus {
-        case nothing
-        case something
-        /// This device has not made it, or it cannot be told.
-        case unclear
     }
 
     /// The files that are there of those that a new one at `path` replaces: the last one, and those under earlier keys of this device.
@@ -38,32 +30,43 @@ extension Carrier {
     func takeBack(from paths: [String], _ proofs: any ProofBook) throws -> Earlier {
         var earlier = Earlier()
         for path in paths {
-            let surplus = try surplus(of: path)
-            if surplus != .nothing { earlier.rows += try takeIn(path, proofs) }
-            let isKnown = try surplus == .nothing || surplus == .something && self.surplus(of: path) == .nothing
-            if isKnown { earlier.known.append(path) } else { earlier.unknown.append(path) }
+            let isKnown = try isKnown(path)
+            if try isKnown && !lacksAttachments() {
+                earlier.known.append(path)
+                continue
+            }
+            let reading = try takeIn(path, proofs)
+            earlier.rows += reading?.rows ?? 0
+            // What a store that was set back has lost may bear the numbers of what it wrote since, and is then passed over. So a file that
+            // had more is kept, whatever could be taken in.
+            if isKnown, reading?.isToItsEnd == true { earlier.known.append(path) } else { earlier.unknown.append(path) }
         }
         return earlier
     }
 
-    /// - Returns: how many rows were taken in; none if the file cannot be read.
-    private func takeIn(_ path: String, _ proofs: any ProofBook) throws -> UInt64 {
+    /// - Returns: `nil` if the file cannot be read.
+    private func takeIn(_ path: String, _ proofs: any ProofBook) throws -> Reading? {
         do {
-            return try read(file: path, proofs) { _ in }.rows
+            return try read(file: path, proofs) { _ in }
         } catch is CarryError {
-            return 0
+            return nil
         }
     }
 
-    private func surplus(of path: String) throws -> Surplus {
-        guard let (made, hello) = try? CarriedFile.beginning(of: path, trust), isOwn(made.key) else { return .unclear }
-        let summary = try store.summary()
-        if let own = hello.heads.first(where: { $0.dot.replica == summary.replica }),
-            try store.verifyIdentity(own).replica != summary.replica, summary.vector.covers(own.dot)
-        {
-            // Since the store was set back, it has written something else under the same number.
-            return .unclear
-        }
-        return hello.isBeyond(summary.vector) ? .something : .nothing
+    /// Whether the beginning of a file shows that this device made it and has all that it tells, attachments aside. Nothing changes: its
+    /// signature is not known.
+    private func isKnown(_ path: String) throws -> Bool {
+        guard let beginning = try? CarriedFile.beginning(of: path, trust), isOwn(beginning.head.key), let household = beginning.household,
+            trust.knows(household)
+        else { return false }
+        return try store.hasAll(beginning.hello.heads, ofFileMarked: beginning.mark)
     }
+
+    /// Whether rows show attachments that are not here.
+    private func lacksAttachments() throws -> Bool { try store.heldAttachments().contains { !$0.isHere } }
+}
+
+extension Carrier.Reading {
+    /// Whether all that the file has is here now.
+    fileprivate var isToItsEnd: Bool { [.taken, .nothingNew, .own].contains(outcome) && attachmentsLeft == 0 }
 }

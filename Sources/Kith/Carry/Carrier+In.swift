@@ -32,6 +32,8 @@ extension Carrier {
         package var rows: UInt64 = 0
         /// Attachments that were completed.
         package var attachments = 0
+        /// Attachments that rows here show and the file has, and that could not be completed.
+        package var attachmentsLeft = 0
         /// What happened, for people.
         package var message: String
     }
@@ -118,7 +120,10 @@ extension Carrier {
             let summary = try store.summary()
             if file.hello.replica == summary.replica {
                 guard file.hello.isBeyond(summary.vector) else {
-                    return Reading(path: path, outcome: .own, writer: name(of: writer), message: "\(path) was made by this machine.")
+                    // The household and attachments may have been set back without the store.
+                    var intake = CarryIntake(self, writer, file.head)
+                    try intake.readBesideRows(file)
+                    return intake.ownReading(of: path)
                 }
                 // What others had written is lost as well.
                 _ = try store.renewIdentity(from: summary.replica)
@@ -151,6 +156,8 @@ private struct CarryIntake {
     private var rows: UInt64 = 0
     private var attachments = 0
     private var hasMoved = false
+    /// Whether the household is another one now.
+    private var hasNews = false
     private var status: PeerStatus?
     private var holdings = HoldingNews()
     /// What the word of its writer counts for; `nil` while it is not noted.
@@ -160,6 +167,8 @@ private struct CarryIntake {
     private var incoming: IncomingAttachment?
     /// What visible rows show and is not here.
     private var wanted: Set<AttachmentID>?
+    /// What of that the file has, and is not here yet.
+    private var left: Set<AttachmentID> = []
 
     init(_ carrier: Carrier, _ writer: DeviceID, _ head: CarriedHead) {
         self.carrier = carrier
@@ -191,14 +200,38 @@ private struct CarryIntake {
         hasMoved = try store.summary().vector != before.vector
     }
 
+    /// Takes in what a file of this very store has beside rows, which are all here.
+    mutating func readBesideRows(_ file: CarriedFile) throws {
+        try file.forEachFrame { frame in
+            switch try? FrameCodec.decode(frame) {
+            case .household(let bytes)?: try hearOfHousehold(bytes)
+            case .attachment(let message)?: try take(message)
+            default: break
+            }
+            return true
+        }
+    }
+
     /// Whether the store has found out by the file that it is a restored copy.
     var isRenamed: Bool { reader?.reason?.code == .identityChanged }
 
+    private func reading(of path: String, _ outcome: Carrier.Outcome, _ message: String) -> Carrier.Reading {
+        Carrier.Reading(
+            path: path, outcome: outcome, writer: carrier.name(of: writer), rows: rows, attachments: attachments,
+            attachmentsLeft: left.count, message: message)
+    }
+
+    /// What became of a file of this very store.
+    func ownReading(of path: String) -> Carrier.Reading {
+        if hasNews || attachments > 0 {
+            return reading(of: path, .taken, "\(path) was made by this machine, which had lost some of it since. That was taken in.")
+        }
+        return reading(of: path, .own, "\(path) was made by this machine.")
+    }
+
     func reading(of path: String) -> Carrier.Reading {
         let name = carrier.name(of: writer)
-        func reading(_ outcome: Carrier.Outcome, _ message: String) -> Carrier.Reading {
-            Carrier.Reading(path: path, outcome: outcome, writer: name, rows: rows, attachments: attachments, message: message)
-        }
+        func reading(_ outcome: Carrier.Outcome, _ message: String) -> Carrier.Reading { self.reading(of: path, outcome, message) }
         if let rejection { return reading(.refused, "\(path), made by \(name), was not taken in to its end: \(rejection)") }
         if reader?.needsWholeRows == true {
             return reading(
@@ -245,9 +278,13 @@ private struct CarryIntake {
             writer.bytes, replica: status.replica, vector: status.vector, durable: status.durable, madeMilliseconds: head.madeMilliseconds)
     }
 
-    private func hearOfHousehold(_ bytes: [UInt8]) throws {
+    private mutating func hearOfHousehold(_ bytes: [UInt8]) throws {
         // A later version may say more; what is not understood is passed over.
-        guard let message = HouseholdMessage(bytes), try carrier.trust.answer(message).hasChanged else { return }
+        guard let message = HouseholdMessage(bytes) else { return }
+        // A digest says what a member holds now. Of itself a device knows that better than its file.
+        if case .digest = message, carrier.isOwn(head.key) { return }
+        guard try carrier.trust.answer(message).hasChanged else { return }
+        hasNews = true
         try carrier.introduceMembers()
     }
 
@@ -275,6 +312,7 @@ private struct CarryIntake {
         let store = carrier.store
         if wanted == nil { wanted = Set(try store.heldAttachments().filter { !$0.isHere }.map(\.id)) }
         guard wanted?.contains(id) == true else { return nil }
+        left.insert(id)
         let attachment = try store.keepOutline(outline, of: id)
         // One that is too large to be fetched unasked was carried by hand: that is asking for it.
         if try !store.beginFetching(attachment) {
@@ -290,6 +328,7 @@ private struct CarryIntake {
         guard let attachment = incoming, attachment.isComplete else { return }
         try carrier.store.finish(attachment)
         attachments += 1
+        left.remove(attachment.id)
         incoming = nil
     }
 }

@@ -56,6 +56,20 @@ extension TrustStore {
             + household.allRecords
     }
 
+    /// Whether this device holds all that these messages tell of the household.
+    package func knows(_ messages: [HouseholdMessage]) -> Bool {
+        guard let household else { return false }
+        if messages.contains(.digest(household.digest)) { return true }
+        let known = Set(household.membership.records.map(\.bytes))
+        return messages.allSatisfy { message in
+            switch message {
+            case .digest, .have: true
+            case .records(let records): known.isSuperset(of: records)
+            case .secrets(let secrets): HouseholdSecret.merged(household.secrets, secrets) == household.secrets
+            }
+        }
+    }
+
     /// Whether `device` is a member by what is known here and these records together, this device included. Nothing is taken in.
     package func isMember(_ device: DeviceID, with records: [[UInt8]]) -> Bool {
         let state = snapshot

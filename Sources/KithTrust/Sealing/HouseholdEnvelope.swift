@@ -32,6 +32,8 @@ package struct HouseholdEnvelope: Sendable {
 
     /// The bytes.
     package let header: [UInt8]
+    /// The salt, which no other file has.
+    package var mark: [UInt8] { Array(header.dropFirst(Self.magic.count).prefix(Self.saltBytes)) }
     /// Of the pieces that follow.
     private let fileKey: SymmetricKey
 
