@@ -84,8 +84,9 @@ extension Carrier {
                 written.attachments += 1
                 progress(count + written.attachments)
             }
-            // All that it holds is in the store. One that is set back to before this lacks some of it, perhaps.
-            try store.noteCarried(envelope.mark)
+            // All that it holds is in the store. One that is set back to before this lacks some of it, perhaps. If the disk of this machine
+            // has no room for the mark, the file is good nevertheless, and kept by the next one.
+            try? store.noteCarried(envelope.mark)
             let finished = try file.finish(movingAside: earlier.unknown.contains(path))
             (written.bytes, written.kept) = (finished.bytes, finished.aside.map { [$0] } ?? [])
             // Once put aside they are not looked at again.

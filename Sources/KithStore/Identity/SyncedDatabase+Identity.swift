@@ -70,7 +70,7 @@ extension SyncedDatabase {
     }
 
     /// When a commit was made, as far as a row that still carries it can tell.
-    func timestamp(of dot: Dot) throws -> HybridTimestamp? {
+    private func timestamp(of dot: Dot) throws -> HybridTimestamp? {
         try read { ledger in
             guard let number = ledger.catalog.replicas.ids.firstIndex(of: dot.replica), try !DoubtedTimes(ledger).contains(dot) else {
                 return nil

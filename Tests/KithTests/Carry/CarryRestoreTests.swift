@@ -106,49 +106,58 @@ struct CarryRestoreTests {
 
     // MARK: Attachments
 
+    /// A machine with an attachment, which its file on the stick has, too.
+    private func withAttachment() throws -> (CarryHome, AttachmentID) {
+        let home = try CarryHome.household(2)[0]
+        let file = try home.store.attach((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        try home.add("with", file: file)
+        #expect(try home.carryOut(stick.path).attachments == 1)
+        return (home, file)
+    }
+
+    private func isPresent(_ file: AttachmentID, in store: SyncedDatabase) -> Bool {
+        if case .present = store.attachmentState(file) { true } else { false }
+    }
+
+    /// The machine's disk loses the bytes.
+    private func lose(_ file: AttachmentID, _ home: CarryHome) throws {
+        guard case .present(let content) = home.store.attachmentState(file) else { return }
+        try FileManager.default.removeItem(at: content.url)
+        #expect(!isPresent(file, in: home.store))
+    }
+
     @Test func `the bytes of attachments that only the last file has are taken in before it is replaced`() throws {
-        let homes = try CarryHome.household(2)
-        let a = homes[0]
-        let file = try a.store.attach((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        try a.add("with", file: file)
-        #expect(try a.carryOut(stick.path).attachments == 1)
-        let restored = try backup(of: a)
-        let store = try store(in: restored)
+        let (a, file) = try withAttachment()
+        try lose(file, a)
+        let written = try a.carryOut(stick.path)
+        #expect(written.attachments == 1 && written.kept == [])
+        #expect(try isPresent(file, in: a.store) && names.count == 1)
+    }
+
+    @Test func `a restored store without attachments gets them back`() throws {
+        let (a, file) = try withAttachment()
+        let store = try store(in: backup(of: a))
         defer { store.close() }
         let written = try a.carrier(on: store).write(to: stick.path)
+        // The store knows the file, and all of it could be taken in.
         #expect(written.attachments == 1 && written.kept == [])
-        guard case .present = store.attachmentState(file) else {
-            Issue.record("the attachment is not there")
-            return
-        }
-        #expect(try names.count == 1)
+        #expect(try isPresent(file, in: store) && names.count == 1)
     }
 
     @Test func `a last file that breaks off before the attachments that are lacking is kept`() throws {
-        let homes = try CarryHome.household(2)
-        let a = homes[0]
-        let file = try a.store.attach((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        try a.add("with", file: file)
-        let path = try a.carryOut(stick.path).path
+        let (a, file) = try withAttachment()
+        let path = stick.file(a.carrier.fileName(for: nil))
         try Data(contentsOf: URL(filePath: path)).dropLast().write(to: URL(filePath: path))
-        let restored = try backup(of: a)
-        let store = try store(in: restored)
-        defer { store.close() }
-        #expect(try a.carrier(on: store).write(to: stick.path).kept.count == 1)
+        #expect(try a.carryOut(stick.path).kept == [])
+        try Data(contentsOf: URL(filePath: path)).dropLast().write(to: URL(filePath: path))
+        try lose(file, a)
+        #expect(try a.carryOut(stick.path).kept.count == 1)
         #expect(try names.count == 2)
     }
 
     @Test func `a machine takes attachments that it lost back from its own file`() throws {
-        let homes = try CarryHome.household(2)
-        let a = homes[0]
-        let file = try a.store.attach((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        try a.add("with", file: file)
-        try a.carryOut(stick.path)
-        guard case .present(let content) = a.store.attachmentState(file) else {
-            Issue.record("the attachment is not there")
-            return
-        }
-        try FileManager.default.removeItem(at: content.url)
+        let (a, file) = try withAttachment()
+        try lose(file, a)
         let readings = try a.carrier.read(stick.path)
         #expect(readings.map(\.outcome) == [.taken] && readings.map(\.attachments) == [1])
         #expect(try a.carryIn(stick.path) == [.own])
@@ -160,7 +169,7 @@ struct CarryRestoreTests {
     enum Afterwards: CaseIterable {
         /// It writes less than was lost.
         case less
-        /// It writes more than was lost, and over it, so that no row tells when.
+        /// It writes more than was lost, and no row tells of it any more.
         case more
         /// As much, and then it hears from elsewhere that it was set back.
         case renamed
@@ -209,7 +218,7 @@ struct CarryRestoreTests {
             try add("over", to: database)
             switch afterwards {
             case .less: break
-            case .more: try database.write { try $0.execute(sql: "UPDATE note SET title = 'again' WHERE title = 'over'") }
+            case .more: try database.write { try $0.execute(sql: "DELETE FROM note WHERE title = 'over'") }
             case .renamed: _ = try carrier.store.renewIdentity(from: carrier.store.summary().replica)
             }
             #expect(try carrier.write(to: stick.path).kept.count == 1)
