@@ -37,7 +37,7 @@ extension Carrier {
     ///
     /// - Parameters:
     ///   - place: a folder, in which the file takes the place of the last one that this device made for the same target; or the file. What
-    ///     that one has and this store does not is taken in before; if that cannot be done, the old one stays under another name.
+    ///     that one has and this store does not is taken in before; if it may have had more, it also stays under another name.
     ///   - progress: told of rows and attachments, and how many of them are written.
     /// - Throws: ``CarryError``, `TrustError`, `StoreError`; what was there before is as it was then.
     package func write(to place: String, _ wish: Wish = Wish(), progress: (Int) -> Void = { _ in }) throws -> Written {
