@@ -108,7 +108,7 @@ struct UserTransaction {
                     arguments: [
                         table.key(of: pair.first).databaseValue, -pair.amount, table.key(of: pair.second).databaseValue, pair.amount,
                     ])
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            } catch let error as DatabaseError where error.message?.contains("it holds an INTEGER") == true {
                 // A lie may have brought a counter to where SQLite adds no more: a sum that is no INTEGER is refused.
                 return WriteOutcome(tookEffect: false)
             }
