@@ -39,8 +39,6 @@ package struct OpenRows {
     private var images: [RowKey: Image] = [:]
     private var count: UInt64 = 0
 
-    var isEmpty: Bool { images.isEmpty }
-
     package mutating func removeAll() {
         if !images.isEmpty { images.removeAll() }
     }

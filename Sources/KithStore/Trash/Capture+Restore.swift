@@ -43,6 +43,9 @@ extension Capture {
         _ = try connection.writing(as: .noted(table: number, id: id, inserts: true)) {
             try user.insert(id, hidden.state.shownValues(tracked))
         }
+        guard insertedNoted == nil else {
+            throw StoreError(.failed, "A trigger of \(name) has kept Kith from hearing of the row that was restored; nothing was changed.")
+        }
         if tracked.isRelated {
             let references = ReferenceRecords(connection: ledger.connection)
             try references.stopWaiting(RowKey(table: number, id: id))
