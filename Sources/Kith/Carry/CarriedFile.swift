@@ -107,8 +107,8 @@ struct CarriedFile {
 
     /// The beginning of the file at `path`; `nil` if it is sealed for others or begins otherwise.
     ///
-    /// The rest is not read, so that nothing is known of its signature: whoever could seal it may have made it up, a stranger too that knows
-    /// the public keys. So nothing may change by what it says.
+    /// This reads no further, and so cannot check the signature: a stranger who knows the public keys may have made the file up. So the
+    /// caller must change nothing by what it says.
     static func beginning(of path: String, _ trust: TrustStore) throws -> Beginning? {
         let file = try CarryHandle.open(path)
         guard let header = try header(of: file), let envelope = trust.open(header) else { return nil }

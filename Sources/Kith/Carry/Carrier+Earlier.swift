@@ -37,8 +37,8 @@ extension Carrier {
             }
             let reading = try takeIn(path, proofs)
             earlier.rows += reading?.rows ?? 0
-            // What a store that was set back has lost may bear the numbers of what it wrote since, and is then passed over. So a file that
-            // had more is kept, whatever could be taken in.
+            // If the store was set back and has written since, it may have given the numbers of lost commits to others; then it passes the
+            // lost ones over when it reads them. So the carrier keeps each file that it does not know, however much it took in.
             if isKnown, reading?.isToItsEnd == true { earlier.known.append(path) } else { earlier.unknown.append(path) }
         }
         return earlier

@@ -29,7 +29,7 @@ extension Carrier {
         package var withheld: [String] = []
         /// Rows that were taken in first from the file that was there before, because this store has lost something of it.
         package var rowsTakenBack: UInt64 = 0
-        /// Files of this device that were there before and may hold what nobody else has, under the names that they have now.
+        /// Earlier files of this device that may hold what nobody else has, under the names that this one has given them.
         package var kept: [String] = []
     }
 
@@ -46,8 +46,8 @@ extension Carrier {
         let proofs = try prepare()
         let path = try path(in: place, for: wish.target)
         let earlier = try takeBack(from: earlierFiles(of: path, in: place, for: wish.target), proofs)
-        // By what was taken back, or heard meanwhile, others may belong. What is said of the household must be older than the seal, so
-        // that a new secret is not sealed for who is out.
+        // What this device has just taken back, or its node has heard meanwhile, may change who belongs. The file tells of the household
+        // as it was before the seal, so that a device that is out gets no new secret.
         _ = try trust.reloadIfChanged()
         let household = trust.householdMessages
         let envelope = try trust.seal(knownKeys: try store.knownKeys())
@@ -90,7 +90,13 @@ extension Carrier {
             let finished = try file.finish(movingAside: earlier.unknown.contains(path))
             (written.bytes, written.kept) = (finished.bytes, finished.aside.map { [$0] } ?? [])
             // Once put aside they are not looked at again.
-            for old in earlier.unknown where old != path { written.kept.append((try? CarryDraft.moveAside(old)) ?? old) }
+            for old in earlier.unknown where old != path {
+                do throws(CarryError) {
+                    if let aside = try CarryDraft.moveAside(old) { written.kept.append(aside) }
+                } catch {
+                    written.kept.append(old)
+                }
+            }
             // What they hold is in the new one, or was heard of.
             for old in earlier.known where old != path { try? FileManager.default.removeItem(atPath: old) }
             // The file may have commits that came after the store was brought to the disk.

@@ -164,7 +164,7 @@ final class CarryDraft {
         let aside = movesAside ? try Self.moveAside(path) : nil
         guard rename(draft, path) == 0 else {
             let code = errno
-            // Another process may have put a file there meanwhile.
+            // Unless another process has put a file of its own there, the old one gets its name back.
             if let aside, (try? CarryHandle.make(path)) != nil { rename(aside, path) }
             throw CarryHandle.failure(path, code)
         }

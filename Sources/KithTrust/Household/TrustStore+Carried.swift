@@ -59,12 +59,12 @@ extension TrustStore {
     /// Whether this device holds all that these messages tell of the household.
     package func knows(_ messages: [HouseholdMessage]) -> Bool {
         guard let household else { return false }
-        if messages.contains(.digest(household.digest)) { return true }
+        let hasAllRecords = messages.contains(.digest(household.digest))
         let known = Set(household.membership.records.map(\.bytes))
         return messages.allSatisfy { message in
             switch message {
             case .digest, .have: true
-            case .records(let records): known.isSuperset(of: records)
+            case .records(let records): hasAllRecords || known.isSuperset(of: records)
             case .secrets(let secrets): HouseholdSecret.merged(household.secrets, secrets) == household.secrets
             }
         }
