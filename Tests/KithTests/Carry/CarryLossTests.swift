@@ -24,19 +24,6 @@ struct CarryLossTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: stick.path).sorted() }
     }
 
-    /// A store of `home` as it is now, to be put back later.
-    private func backup(of home: CarryHome, in folder: TemporaryFolder, as name: String = "copy") throws -> DatabasePool {
-        let path = folder.file("\(name).sqlite")
-        let copy = try DatabaseQueue(path: path)
-        try home.node.database.backup(to: copy)
-        try copy.close()
-        return try DatabasePool(path: path)
-    }
-
-    private func store(in database: DatabasePool) throws -> SyncedDatabase {
-        try SyncedDatabase(database, tables: [TrackedTable("note", attachments: ["file"])])
-    }
-
     private func titles(_ database: DatabasePool) throws -> [String] {
         try database.read { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY title") }
     }
@@ -55,11 +42,11 @@ struct CarryLossTests {
         let (a, b) = (homes[0], homes[1])
         let folder = try TemporaryFolder()
         try a.add("kept")
-        let restored = try backup(of: a, in: folder)
+        let restored = try a.copyStore(to: folder)
         try a.add("lost")
         let place = stick.file("named.kithcarry")
         for path in [stick.path, place] { try a.carryOut(path) }
-        let store = try store(in: restored)
+        let store = try CarryHome.store(in: restored)
         defer { store.close() }
         // A commit under the number of the lost one.
         if writesBefore { try add("new", to: restored) }
@@ -77,7 +64,7 @@ struct CarryLossTests {
         let homes = try CarryHome.household(2)
         let (a, b) = (homes[0], homes[1])
         let folder = try TemporaryFolder()
-        let restored = try backup(of: a, in: folder)
+        let restored = try a.copyStore(to: folder)
         try a.add("one")
         for home in [a, b] {
             try home.carryOut(stick.path)
@@ -85,7 +72,7 @@ struct CarryLossTests {
         }
         try a.add("two")
         #expect(try a.carryOut(stick.path).rows == 1)
-        let store = try store(in: restored)
+        let store = try CarryHome.store(in: restored)
         defer { store.close() }
         try FileManager.default.removeItem(atPath: stick.file(b.carrier.fileName(for: nil)))
         _ = try a.carrier(on: store).write(to: stick.path)
@@ -128,11 +115,11 @@ struct CarryLossTests {
         let homes = try CarryHome.household(3)
         let (a, b) = (homes[0], homes[1])
         let folder = try TemporaryFolder()
-        try backup(of: a, in: folder, as: "store").close()
+        try a.copyStore(to: folder, as: "store").close()
         /// What the machine does between two starts.
         func run(_ body: (DatabasePool, Carrier) throws -> Void) throws {
             let database = try DatabasePool(path: folder.file("store.sqlite"))
-            let store = try store(in: database)
+            let store = try CarryHome.store(in: database)
             let carrier = a.carrier(on: store)
             _ = try carrier.prepare()
             try body(database, carrier)
@@ -203,13 +190,13 @@ struct CarryLossTests {
         let (a, b) = (homes[0], homes[1])
         let folder = try TemporaryFolder()
         try b.add("kept")
-        let restored = try backup(of: b, in: folder)
+        let restored = try b.copyStore(to: folder)
         try b.add("lost")
         try b.carryOut(stick.path)
         try b.carryOut(stick.path, to: a)
         #expect(try names.count == 2)
         _ = try b.trust.renewKey()
-        let store = try store(in: restored)
+        let store = try CarryHome.store(in: restored)
         defer { store.close() }
         let carrier = Carrier(store: store, key: try b.trust.key(), trust: b.trust, app: b.app, software: "test")
         // The store does not know them: they stay, under other names.
@@ -260,7 +247,7 @@ struct CarryLossTests {
         let folder = try TemporaryFolder()
         let empty = try DatabasePool(path: folder.file("new.sqlite"))
         try empty.write { try $0.execute(sql: CarryHome.noteSQL) }
-        let store = try store(in: empty)
+        let store = try CarryHome.store(in: empty)
         defer { store.close() }
         let carrier = b.carrier(on: store)
         try FileManager.default.removeItem(atPath: stick.file(b.carrier.fileName(for: nil)))

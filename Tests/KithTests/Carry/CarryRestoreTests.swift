@@ -24,24 +24,11 @@ struct CarryRestoreTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: stick.path).sorted() }
     }
 
-    /// A store of `home` as it is now, without the bytes of attachments.
-    private func backup(of home: CarryHome) throws -> DatabasePool {
-        let path = folder.file("copy.sqlite")
-        let copy = try DatabaseQueue(path: path)
-        try home.node.database.backup(to: copy)
-        try copy.close()
-        return try DatabasePool(path: path)
-    }
-
     /// What `home` knows of its household now.
     private func trust(of home: CarryHome) throws -> TrustStore {
         let keys = folder.url("keys-\(UUID().uuidString)")
         try FileManager.default.copyItem(at: home.node.folder.appending(path: "keys"), to: keys)
         return try TrustStore(in: keys, ownID: home.node.key.id)
-    }
-
-    private func store(in database: DatabasePool) throws -> SyncedDatabase {
-        try SyncedDatabase(database, tables: [TrackedTable("note", attachments: ["file"])])
     }
 
     private func carrier(of home: CarryHome, on store: SyncedDatabase, _ trust: TrustStore) -> Carrier {
@@ -63,12 +50,12 @@ struct CarryRestoreTests {
         let homes = try CarryHome.household(3)
         let (a, b, c) = (homes[0], homes[1], homes[2])
         try acquaint(homes)
-        let (restored, trust) = (try backup(of: a), try trust(of: a))
+        let (restored, trust) = (try a.copyStore(to: folder), try trust(of: a))
         try a.trust.remove(c.node.key.id)
         try a.add("not for c")
         let named = stick.file("named.kithcarry")
         for path in [stick.path, named] { try a.carryOut(path) }
-        let store = try store(in: restored)
+        let store = try CarryHome.store(in: restored)
         defer { store.close() }
         let carrier = carrier(of: a, on: store, trust)
         #expect(trust.device(c.node.key.id) != nil)
@@ -136,7 +123,7 @@ struct CarryRestoreTests {
 
     @Test func `a restored store without attachments gets them back`() throws {
         let (a, file) = try withAttachment()
-        let store = try store(in: backup(of: a))
+        let store = try CarryHome.store(in: a.copyStore(to: folder))
         defer { store.close() }
         let written = try a.carrier(on: store).write(to: stick.path)
         // The store knows the file, and all of it could be taken in.
@@ -182,7 +169,7 @@ struct CarryRestoreTests {
         let place = try TemporaryFolder()
         func run(_ body: (DatabasePool, Carrier) throws -> Void) throws {
             let database = try DatabasePool(path: place.file("copy.sqlite"))
-            let store = try store(in: database)
+            let store = try CarryHome.store(in: database)
             let carrier = a.carrier(on: store)
             _ = try carrier.prepare()
             try body(database, carrier)

@@ -30,6 +30,19 @@ struct CarryHome {
         Carrier(store: store, key: node.key, trust: node.trust, app: app, software: "test")
     }
 
+    /// The store as it is now, without the bytes of attachments, to be put back later.
+    func copyStore(to folder: TemporaryFolder, as name: String = "copy") throws -> DatabasePool {
+        let path = folder.file("\(name).sqlite")
+        let copy = try DatabaseQueue(path: path)
+        try node.database.backup(to: copy)
+        try copy.close()
+        return try DatabasePool(path: path)
+    }
+
+    static func store(in database: DatabasePool) throws -> SyncedDatabase {
+        try SyncedDatabase(database, tables: [TrackedTable("note", attachments: ["file"])])
+    }
+
     /// Machines that were paired once, and have told each other nothing else.
     static func household(
         _ count: Int, options: (Int) -> SyncedDatabase.Options = { _ in SyncedDatabase.Options() }
