@@ -95,7 +95,7 @@ public struct NetworkDoctor: Sendable {
             try? await Task.sleep(for: .milliseconds(listeningMilliseconds))
             running.cancel()
         }
-        // One is told again when it changes.
+        // Discovery tells of a node again when its announcement changes.
         var others: Set<InstanceName> = []
         for await event in discovery.events {
             switch event {

@@ -12,7 +12,7 @@ import Glibc
 /// Unpacks archives (tar, zip, with any of the usual compressions) that anybody may have made.
 ///
 /// Nothing is written outside of the folder, symbolic links and devices are left out, and an archive that becomes much larger than it is
-/// ends the unpacking. Whoever unpacks into a folder for it alone has nothing half done.
+/// ends the unpacking. If that fails half-way, the caller removes the folder, which should be for this alone.
 enum Archive {
     struct Limits {
         var filesMax = 200_000
