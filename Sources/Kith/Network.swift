@@ -293,6 +293,7 @@ actor Network {
         // Whoever was expected there may be elsewhere.
         alarm.ring()
         let end: SessionRunner.End
+        var advice: RetryAdvice?
         if let old = sessions[device], isTwin || choice(old.connection, connection) == .keepOld {
             if isTwin { twins.heardAgain(device, now: MonotonicClock.now) }
             await connection.close(reason: "another connection to this device is kept")
@@ -312,22 +313,24 @@ actor Network {
             end = await runner.run()
             if end.reason.code != .shutdown, end.reason.code != .replaced { attempt.fail(end.reason.sentence) }
             noteReplica(of: runner)
+            advice = end.refusedGroup.map { meet(group: $0, of: device) }
             if sessions[device] === runner {
                 sessions[device] = nil
                 leaving.remove(device)
                 let obstacle = end.reason.code == .storeFailed && !end.reason.isFromPeer ? end.reason.message : nil
+                // One of the two joins the household of the other one.
+                let joins = end.refusedGroup.map { advice == .atOnce || $0.isEmpty } ?? false
                 node.board.disconnected(
-                    device, end.isOwnWish || obstacle != nil ? nil : end.reason.sentence, isRefused: end.isRefusedByPeer, obstacle: obstacle
-                )
+                    device, end.isOwnWish || obstacle != nil ? nil : end.reason.sentence, isRefused: end.isRefusedByPeer,
+                    obstacle: obstacle, returns: joins && connection.isInitiator)
                 node.upkeep.disconnected(device)
             }
         }
         node.logger.debug("a session ended", metadata: ["device": "\(device.shortDescription)", "reason": "\(end.reason.message)"])
         // Where a disk is full on either side, to dial again at once would only repeat what was done.
         if end.peer != nil, end.reason.code != .storeFailed { planner.succeeded(device) }
-        let advice = end.refusedGroup.map { meet(group: $0, of: device) } ?? end.reason.code.retry
         planner.disconnected(
-            device, advice, isReplaced: end.reason.code == .replaced, now: MonotonicClock.now, using: &random)
+            device, advice ?? end.reason.code.retry, isReplaced: end.reason.code == .replaced, now: MonotonicClock.now, using: &random)
         alarm.ring()
     }
 

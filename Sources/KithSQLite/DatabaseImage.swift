@@ -13,13 +13,17 @@ package struct DatabaseImage {
     private static let frameHeaderBytes = 24
     private static let logHeaderBytes = 32
 
-    /// - Throws: ``StoreError`` with code `notFound`, `notAStore`, or `busy` if somebody writes the files all the time.
+    /// While the log is the same one, others may write: what they add to it comes after what counts, and what they bring from it into the
+    /// database is in the log as well, which is read later.
+    ///
+    /// - Throws: ``StoreError`` with code `notFound`, `notAStore`, or `busy` if somebody begins the log anew all the time, or writes a
+    ///   database that has none.
     package init(readingFrom path: String) throws {
         for _ in 0..<Self.readsMax {
-            let before = try Self.stamps(path)
+            let before = try Self.generation(path)
             let database = try Self.content(path)
             let log = try Self.content(path + "-wal") ?? []
-            guard try before == Self.stamps(path) else { continue }
+            guard try before == Self.generation(path) else { continue }
             guard let database else { throw StoreError(.notFound, "There is no file \(path).") }
             bytes = database
             if bytes.isEmpty { return }
@@ -58,9 +62,11 @@ package struct DatabaseImage {
         return try file.read(at: 0, count: Int(size))
     }
 
-    /// Size and time of both files, by which a change is noticed.
-    private static func stamps(_ path: String) throws -> [Int64?] {
-        [path, path + "-wal"].flatMap { [OpenFile.size(of: $0), OpenFile.modified($0)] }
+    /// What is another one once the log has begun anew: its header. Without a log, size and time of both files.
+    private static func generation(_ path: String) throws -> [Int64?] {
+        let header = try OpenFile(reading: path + "-wal")?.read(at: 0, count: logHeaderBytes) ?? []
+        if header.count == logHeaderBytes { return header.map(Int64.init) }
+        return [path, path + "-wal"].flatMap { [OpenFile.size(of: $0), OpenFile.modified($0)] }
     }
 
     // MARK: The log

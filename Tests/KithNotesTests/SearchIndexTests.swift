@@ -82,6 +82,27 @@ struct SearchIndexTests {
         }
     }
 
+    @Test("notes are brought in by as many transactions as it takes, of one note at least")
+    func portions() throws {
+        let store = try NotesStore.inMemory()
+        for number in 0..<7 { try store.add(title: "Note \(number)", body: "word\(number) word\(number + 1)") }
+        var rest = try store.database.read { try Data.fetchAll($0, sql: "SELECT id FROM note") }[...]
+        var listed = Set<String>()
+        for left in [6, 3, 0] {
+            var calls = 0
+            rest = try store.database.write { db in
+                try SearchIndex.bringIn(rest, listed: &listed, db) {
+                    calls += 1
+                    return left == 6 || calls == 3
+                }
+            }
+            #expect(rest.count == left)
+            #expect(try indexed(store).count == 7 - left)
+        }
+        #expect(try store.database.write { try SearchIndex.bringIn([], listed: &listed, $0) { false } }.isEmpty)
+        #expect(try store.search(SearchText("ord3"), offset: 0, count: 9).total == 2)
+    }
+
     private func settle(_ store: NotesStore) throws {
         while case .read(_, let isBehind) = try store.store.perform(.read), isBehind {}
     }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KithStore
 import KithSync
+import Synchronization
 import TestSupport
 import Testing
 
@@ -62,6 +63,43 @@ struct ReadOnlyCopyTests {
             #expect(ours == theirs, "trial \(trial)")
         }
         try queue.close()
+    }
+
+    /// A transaction that is larger than the cache is written to the log before it is committed.
+    @Test func `a copy is made while others write to the log and bring it into the database, and is one of their commits`() throws {
+        let path = folder.file("busy.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase {
+            try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 5; PRAGMA cache_size = 5")
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { try $0.execute(sql: Self.sql) }
+        // A reader keeps the log from beginning anew; all of it is brought into the database.
+        let reader = try DatabasePool(path: path).makeSnapshot()
+        let isOver = Mutex(false)
+        let writing = Thread {
+            var round = 0
+            while !isOver.withLock({ $0 }) {
+                round += 1
+                try? queue.write { db in
+                    try db.execute(sql: "DELETE FROM note")
+                    for number in 0..<60 {
+                        let id = Data(repeating: UInt8(number), count: 16)
+                        try db.execute(
+                            sql: "INSERT INTO note VALUES (?, ?)", arguments: [id, String(repeating: "\(round % 10)", count: 900)])
+                    }
+                }
+            }
+        }
+        writing.start()
+        defer { isOver.withLock { $0 = true } }
+        for trial in 0..<Soak.count(30, soaking: 3_000) {
+            let copy = try SyncedDatabase.copyInMemory(ofDatabaseAt: path)
+            let titles = try copy.read { try String.fetchAll($0, sql: "SELECT title FROM note") }
+            #expect(titles.count == (titles.isEmpty ? 0 : 60) && Set(titles).count <= 1, "trial \(trial)")
+            #expect(try copy.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok", "trial \(trial)")
+        }
+        withExtendedLifetime(reader) {}
     }
 
     @Test func `everything can be read, attachments too, and nothing can be written`() throws {

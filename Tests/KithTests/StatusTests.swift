@@ -159,6 +159,32 @@ import Testing
         #expect(board.current.state == .localOnly)
     }
 
+    @Test func `a device that answered and is about to join is not called out of reach until it does not answer`() throws {
+        let (node, other) = (try TestNode(), try TestNode())
+        try node.trust(other)
+        let device = other.key.id
+        var router = SessionRouter()
+        let session = router.open()
+        let board = StatusBoard()
+        board.runs(true)
+        board.trust(node.trust)
+        func meet(returns: Bool) -> NodeStatus.State {
+            board.connected(device, by: session, address: nil)
+            board.disconnected(device, nil, returns: returns)
+            return board.current.state
+        }
+        #expect(meet(returns: false) == .waiting)
+        #expect(meet(returns: true) == .connecting)
+        board.failed(device, "Nothing answers.")
+        #expect(board.current.state == .waiting)
+        #expect(meet(returns: true) == .connecting)
+        #expect(meet(returns: false) == .waiting)
+        #expect(meet(returns: true) == .connecting)
+        board.runs(false)
+        board.runs(true)
+        #expect(board.current.state == .waiting)
+    }
+
     /// Whoever cancels a task holds a lock of it, which whoever wakes it waits for.
     @Test func `readers that are cancelled while there is something to tell hold nobody up`() async {
         let board = StatusBoard()

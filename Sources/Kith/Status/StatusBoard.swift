@@ -26,6 +26,8 @@ final class StatusBoard: Sendable {
         var peers: [DeviceID: NodeStatus.Peer] = [:]
         /// Which session of a device counts: what one says that gave way to it may come later.
         var sessions: [DeviceID: SessionRouter.SessionID] = [:]
+        /// Devices that have answered and are to be met again shortly, so that it would be false to call them out of reach.
+        var returning: Set<DeviceID> = []
         /// Of the process that runs the node of this file, while this one stands by.
         var elsewhere: NodeStatus?
         var published: NodeStatus?
@@ -72,6 +74,7 @@ final class StatusBoard: Sendable {
     func runs(_ isRunning: Bool) {
         update { state in
             state.facts.isRunning = isRunning
+            state.returning = []
             if !isRunning { return }
             state.elsewhere = nil
             state.facts.runsElsewhere = false
@@ -109,6 +112,7 @@ final class StatusBoard: Sendable {
             state.facts.household = trust.household?.id.description
             let ids = Set(devices.map(\.id))
             state.peers = state.peers.filter { ids.contains($0.key) }
+            state.returning.formIntersection(ids)
             state.obstacles = state.obstacles.filter { work, _ in
                 if case .exchanging(let device) = work { ids.contains(device) } else { true }
             }
@@ -167,7 +171,10 @@ final class StatusBoard: Sendable {
     }
 
     func connected(_ device: DeviceID, by session: SessionRouter.SessionID, address: PeerAddress?) {
-        state.withLock { $0.sessions[device] = session }
+        state.withLock { state in
+            state.sessions[device] = session
+            state.returning.remove(device)
+        }
         update(device) { peer in
             peer.state = .connected
             peer.address = address?.description ?? peer.address
@@ -205,9 +212,13 @@ final class StatusBoard: Sendable {
     ///   - reason: what went wrong; `nil` if nothing did.
     ///   - isRefused: whether it does not trust this device.
     ///   - obstacle: what this store could not do in the session, which stays true until more is known.
-    func disconnected(_ device: DeviceID, _ reason: String?, isRefused: Bool = false, obstacle: String? = nil) {
+    ///   - returns: whether this node dials it again shortly, and expects it to answer.
+    func disconnected(
+        _ device: DeviceID, _ reason: String?, isRefused: Bool = false, obstacle: String? = nil, returns: Bool = false
+    ) {
         state.withLock { state in
             state.sessions[device] = nil
+            if returns { state.returning.insert(device) }
             state.obstacles[.exchanging(device)] = obstacle
         }
         update(device) { peer in
@@ -224,7 +235,10 @@ final class StatusBoard: Sendable {
 
     func failed(_ device: DeviceID, _ reason: String, isRefused: Bool = false) {
         // Whether the store would do it now shows when the device is met again.
-        state.withLock { $0.obstacles[.exchanging(device)] = nil }
+        state.withLock { state in
+            state.obstacles[.exchanging(device)] = nil
+            state.returning.remove(device)
+        }
         update(device) { peer in
             peer.note(reason)
             peer.isRefused = isRefused ? true : nil
@@ -259,6 +273,7 @@ final class StatusBoard: Sendable {
     private static func status(of state: State) -> NodeStatus {
         if !state.facts.isRunning, let elsewhere = state.elsewhere { return elsewhere }
         var facts = state.facts
+        facts.isDialling = facts.isDialling || !state.returning.isEmpty
         facts.obstacle = state.obstacles.min { $0.key < $1.key }?.value
         let names = DeviceNames(state.devices)
         facts.peers = state.devices.sorted { $0.id < $1.id }.map { device in

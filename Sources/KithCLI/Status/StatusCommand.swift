@@ -25,7 +25,9 @@ struct StatusCommand: ParsableCommand {
         let known = try options.withNotesIfReadable { notes in
             try StatusReport(notes, file: folders.notes, trust: trust, keyObstacle: keyObstacle)
         }
-        let report = known ?? StatusReport(file: folders.notes, node: nil, trust: trust, keyObstacle: keyObstacle)
+        // Where the notes cannot be read, a node may run all the same.
+        let report =
+            known ?? StatusReport(file: folders.notes, node: StatusReport.node(of: folders.notes), trust: trust, keyObstacle: keyObstacle)
         if options.json { try Console.output.write(json: report) } else { try report.write(to: .output) }
         if report.isLost { throw ExitCode(CommandFailure.Status.data.rawValue) }
     }

@@ -44,14 +44,17 @@ extension NotesStore {
         try database.write { db in try SearchIndex.setState(known, db) }
     }
 
-    /// In transactions between which others write; `false` if it was stopped.
+    /// In short transactions, between which others write, of this process and of others; `false` if it was stopped.
     private func bringIn(_ ids: [Data], listed: inout Set<String>, _ isStopped: () -> Bool) throws -> Bool {
         var rest = ids[...]
         while !rest.isEmpty {
             if isStopped() { return false }
-            let batch = rest.prefix(SearchIndex.batchRows)
-            rest = rest.dropFirst(SearchIndex.batchRows)
-            try database.write { db in try SearchIndex.bringIn(batch, listed: &listed, db) }
+            rest = try database.write { db in
+                let end = ContinuousClock.now + Self.indexPortion
+                return try SearchIndex.bringIn(rest, listed: &listed, db) { ContinuousClock.now >= end }
+            }
+            // Another process looks for the lock from time to time: it would not find it free.
+            if !rest.isEmpty { Thread.sleep(forTimeInterval: Self.indexGapSeconds) }
         }
         return true
     }
@@ -82,6 +85,9 @@ extension NotesStore {
         }
     }
 
+    /// How long notes are brought into the index by one transaction, which keeps others from writing; the last of them may take longer.
+    private static let indexPortion = Duration.milliseconds(50)
+    private static let indexGapSeconds = 0.005
     /// Commits within this time are brought in together.
     private static let indexPauseMilliseconds = 300
     /// More results than these are in no order of rank: the words say nothing.

@@ -7,9 +7,6 @@ import Kith
 /// It remembers what the store knew when it was made, and is brought up to date from there, at the latest when somebody searches. Writing
 /// and merging notes costs nothing more for it.
 enum SearchIndex {
-    /// Notes of which the words are brought in by one transaction.
-    static let batchRows = 100
-
     /// The ids of the notes in which the words occur.
     static let idsSQL =
         "SELECT key.id FROM note_search JOIN note_search_key AS key ON key.key = note_search.rowid WHERE note_search MATCH ?"
@@ -75,11 +72,15 @@ enum SearchIndex {
         try db.execute(sql: "INSERT INTO note_search_state VALUES (?)", arguments: [state.text])
     }
 
-    /// Brings in these notes as they are now; what is right is left as it is.
+    /// Brings in these notes as they are now, at least the first; what is right is left as it is.
     ///
-    /// - Parameter listed: words of which it is known that they are in the list of words.
-    static func bringIn(_ ids: some Sequence<Data>, listed: inout Set<String>, _ db: Database) throws {
-        var (gone, there) = (Set<String>(), Set<String>())
+    /// - Parameters:
+    ///   - listed: words of which it is known that they are in the list of words.
+    ///   - isOver: says whether to leave the rest for another transaction. A note of many words takes as long as a hundred others.
+    /// - Returns: the rest.
+    static func bringIn(
+        _ ids: ArraySlice<Data>, listed: inout Set<String>, _ db: Database, isOver: () -> Bool
+    ) throws -> ArraySlice<Data> {
         let new = ["title", "body", "tags"].map { Note.wholeText("note.\($0)") }.joined(separator: ", ")
         let find = try db.cachedStatement(
             sql: """
@@ -90,28 +91,32 @@ enum SearchIndex {
         let drop = try db.cachedStatement(sql: "DELETE FROM note_search_key WHERE key = ?")
         let name = try db.cachedStatement(sql: "INSERT INTO note_search_key (id) VALUES (?)")
         let learn = try db.cachedStatement(sql: "INSERT INTO note_search (rowid, title, body, tags) VALUES (?, ?, ?, ?)")
-        for id in ids {
-            guard let row = try Row.fetchOne(find, arguments: [id]) else { continue }
+        var rest = ids
+        repeat {
+            guard let id = rest.popFirst(), let row = try Row.fetchOne(find, arguments: [id]) else { continue }
             var key: DatabaseValue = row[0]
             let isThere = !row.hasNull(atIndex: 7)
             let old = (1...3).map { row[$0] as DatabaseValue }
             let new = (4...6).map { row.hasNull(atIndex: $0) ? .null : Note.shownText(row[$0]).databaseValue }
+            var (gone, there) = (Set<String>(), Set<String>())
             if !key.isNull {
                 if isThere, old == new { continue }
                 for text in old { IndexWord.insert(of: text, into: &gone) }
                 try forget.execute(arguments: [key])
                 if !isThere { try drop.execute(arguments: [key]) }
             }
-            guard isThere else { continue }
-            for text in new { IndexWord.insert(of: text, into: &there) }
-            if key.isNull {
-                try name.execute(arguments: [id])
-                key = db.lastInsertedRowID.databaseValue
+            if isThere {
+                for text in new { IndexWord.insert(of: text, into: &there) }
+                if key.isNull {
+                    try name.execute(arguments: [id])
+                    key = db.lastInsertedRowID.databaseValue
+                }
+                try learn.execute(arguments: [key, new[0], new[1], new[2]])
             }
-            try learn.execute(arguments: [key, new[0], new[1], new[2]])
-        }
-        try IndexWord.enter(there, listed: &listed, db)
-        try IndexWord.leave(gone.subtracting(there), listed: &listed, db)
+            try IndexWord.enter(there, listed: &listed, db)
+            try IndexWord.leave(gone.subtracting(there), listed: &listed, db)
+        } while !rest.isEmpty && !isOver()
+        return rest
     }
 
     /// Of the next notes after `id` those that the index has not, or otherwise; and where to look next, `nil` at the end.

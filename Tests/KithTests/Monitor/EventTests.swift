@@ -59,10 +59,11 @@ import Tracing
             }
         }
         try await phone.meet(laptop)
-        // Where both have dialled, a session may give way to another in the midst: what went over it was told as failed.
+        // Where both have dialled, a session may give way to another in the midst, or when all rows have gone over it and the answer has
+        // not come: what went over it was told as failed. The other session begins from what the receiver knows.
         func isWhole(_ log: EventLog, _ kind: NodeEvent.Kind) -> Bool {
             let isDivided = log.all.contains { $0.kind == kind && $0.isFailed }
-            return isDivided ? log.count(kind, .ended) > 0 : log.rows(of: kind) == 5_000
+            return isDivided ? log.rowsSaid(of: kind) >= 5_000 : log.rows(of: kind) == 5_000
         }
         try await phone.until { isWhole(other, .receive) && isWhole(seen, .send) }
         for (log, kind) in [(seen, NodeEvent.Kind.send), (other, .receive)] {
@@ -237,6 +238,11 @@ private final class EventLog: Sendable {
     func count(_ kind: NodeEvent.Kind, _ phase: NodeEvent.Phase) -> Int { all.count { $0.kind == kind && $0.phase == phase } }
 
     func rows(of kind: NodeEvent.Kind) -> Int { all.filter { $0.kind == kind && $0.phase == .ended }.reduce(0) { $0 + $1.rows } }
+
+    /// Rows of what has ended and of what has failed.
+    func rowsSaid(of kind: NodeEvent.Kind) -> Int {
+        all.filter { $0.kind == kind && ($0.phase == .ended || $0.isFailed) }.reduce(0) { $0 + $1.rows }
+    }
 
     func bytes(of kind: NodeEvent.Kind) -> Int { all.filter { $0.kind == kind && $0.phase == .ended }.reduce(0) { $0 + $1.bytes } }
 }
