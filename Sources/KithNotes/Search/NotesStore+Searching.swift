@@ -8,53 +8,57 @@ extension NotesStore {
     /// Brings the index up to date that searches use. A search does so itself; before, it saves the searcher the time.
     ///
     /// - Throws: ``NotesError`` with code `busy`, `diskFull`, `readOnly`.
-    public func updateSearchIndex() throws(NotesError) { try updateSearchIndex { false } }
+    public func updateSearchIndex() throws(NotesError) { try updateSearchIndex(leaving: 0.1) { false } }
 
-    /// - Parameter isStopped: says whether to leave the rest for another time.
-    private func updateSearchIndex(_ isStopped: () -> Bool) throws(NotesError) {
+    /// - Parameters:
+    ///   - share: how long the index leaves others the lock between its transactions, in times of how long it has held it. Another process
+    ///     looks for the lock from time to time, and would not find it free otherwise.
+    ///   - isStopped: says whether to leave the rest for another time.
+    private func updateSearchIndex(leaving share: Double, _ isStopped: () -> Bool) throws(NotesError) {
         try NotesError.mapping {
             let mending = try store.mending()
             let known = SearchIndex.State(try store.vector(), mending)
             let indexed = try database.read(SearchIndex.state)
             if indexed == known { return }
             guard let indexed, indexed.mended == known.mended, known.vector.covers(indexed.vector) else {
-                return try rebuildSearchIndex(known, isStopped)
+                return try rebuildSearchIndex(known, leaving: share, isStopped)
             }
             let slice = try store.slice(SliceRequest(since: indexed.vector))
             // So much has changed that a look at all notes takes no longer. A listing says nothing of what is gone.
-            guard slice.isLast, slice.listing == nil else { return try rebuildSearchIndex(known, isStopped) }
+            guard slice.isLast, slice.listing == nil else { return try rebuildSearchIndex(known, leaving: share, isStopped) }
             let rows = slice.rows.filter { slice.tables[$0.table].name == Array(NotesSchema.table.utf8) }
             var listed = Set<String>()
-            guard try bringIn(rows.map { Data($0.id.bytes) }, listed: &listed, isStopped) else { return }
+            guard try bringIn(rows.map { Data($0.id.bytes) }, listed: &listed, leaving: share, isStopped) else { return }
             try database.write { db in try SearchIndex.setState(SearchIndex.State(slice.vector, mending), db) }
         }
     }
 
     /// Compares the index with all notes, and mends it.
-    private func rebuildSearchIndex(_ known: SearchIndex.State, _ isStopped: () -> Bool) throws {
+    private func rebuildSearchIndex(_ known: SearchIndex.State, leaving share: Double, _ isStopped: () -> Bool) throws {
         try database.write { db in try SearchIndex.dropStrays(db) }
         var listed = Set<String>()
         var next: Data? = Data()
         while let place = next {
             let (ids, following) = try database.read { db in try SearchIndex.suspects(after: place, db) }
-            guard try bringIn(ids, listed: &listed, isStopped) else { return }
+            guard try bringIn(ids, listed: &listed, leaving: share, isStopped) else { return }
             next = following
         }
-        guard try bringIn(database.read(SearchIndex.leftovers), listed: &listed, isStopped) else { return }
+        guard try bringIn(database.read(SearchIndex.leftovers), listed: &listed, leaving: share, isStopped) else { return }
         try database.write { db in try SearchIndex.setState(known, db) }
     }
 
-    /// In short transactions, between which others write, of this process and of others; `false` if it was stopped.
-    private func bringIn(_ ids: [Data], listed: inout Set<String>, _ isStopped: () -> Bool) throws -> Bool {
+    /// In short transactions, between which others write; `false` if it was stopped.
+    private func bringIn(_ ids: [Data], listed: inout Set<String>, leaving share: Double, _ isStopped: () -> Bool) throws -> Bool {
         var rest = ids[...]
         while !rest.isEmpty {
             if isStopped() { return false }
+            var held = Duration.zero
             rest = try database.write { db in
-                let end = ContinuousClock.now + Self.indexPortion
-                return try SearchIndex.bringIn(rest, listed: &listed, db) { ContinuousClock.now >= end }
+                let start = ContinuousClock.now
+                defer { held = start.duration(to: .now) }
+                return try SearchIndex.bringIn(rest, listed: &listed, db) { start.duration(to: .now) >= Self.indexPortion }
             }
-            // Another process looks for the lock from time to time: it would not find it free.
-            if !rest.isEmpty { Thread.sleep(forTimeInterval: Self.indexGapSeconds) }
+            if !rest.isEmpty { Thread.sleep(forTimeInterval: min(held / .seconds(1) * share, 1)) }
         }
         return true
     }
@@ -76,7 +80,7 @@ extension NotesStore {
             await withCheckedContinuation { continuation in
                 DispatchQueue.global(qos: .utility).async {
                     // What fails now is done by the next search.
-                    try? self.updateSearchIndex { isStopped.withLock { $0 } }
+                    try? self.updateSearchIndex(leaving: 1) { isStopped.withLock { $0 } }
                     continuation.resume()
                 }
             }
@@ -87,7 +91,6 @@ extension NotesStore {
 
     /// How long notes are brought into the index by one transaction, which keeps others from writing; the last of them may take longer.
     private static let indexPortion = Duration.milliseconds(50)
-    private static let indexGapSeconds = 0.005
     /// Commits within this time are brought in together.
     private static let indexPauseMilliseconds = 300
     /// More results than these are in no order of rank: the words say nothing.
