@@ -3,6 +3,7 @@ import GRDB
 import KithCausality
 import KithStore
 import KithSync
+import Synchronization
 import TestSupport
 import Testing
 
@@ -120,6 +121,86 @@ struct HistoryTests {
         let newest = try later.historyToken()
         try store.execute("UPDATE item SET n = 7")
         #expect(try later.history(after: newest).count == 1)
+    }
+
+    /// A store whose tables keep their changes for one day and for a hundred, and whose clock one may set.
+    private final class Kept {
+        let database: DatabaseQueue
+        let store: SyncedDatabase
+        private let now: NowBox
+
+        init() throws {
+            database = try DatabaseQueue()
+            try database.write {
+                try $0.execute(
+                    sql: "CREATE TABLE short (id BLOB PRIMARY KEY NOT NULL, n); CREATE TABLE long (id BLOB PRIMARY KEY NOT NULL, n)")
+            }
+            now = NowBox()
+            var options = TestStore.options()
+            options.clock = { [now] in HybridTimestamp(milliseconds: now.milliseconds.withLock { $0 }) }
+            store = try SyncedDatabase(
+                database, tables: [TrackedTable("short", journal: .days(1)), TrackedTable("long", journal: .days(100))], options: options)
+        }
+
+        func insert(_ table: String, _ number: UInt64) throws {
+            try database.write { try $0.execute(sql: "INSERT INTO \(table) VALUES (?, 1)", arguments: [key(number)]) }
+        }
+
+        /// Three days later.
+        func purge() throws {
+            now.milliseconds.withLock { $0 += 3 * 86_400_000 }
+            try store.purgeHistory()
+        }
+
+        func isExpired(_ token: HistoryToken?, tables: Set<String>? = nil) -> Bool {
+            do throws(StoreError) {
+                _ = try store.history(after: token, tables: tables)
+                return false
+            } catch { return error.code == .tokenExpired }
+        }
+    }
+
+    private final class NowBox: Sendable {
+        let milliseconds = Mutex<Int64>(1_700_000_000_000)
+    }
+
+    @Test func `a token is refused if something after it is forgotten, also where tables are kept for different times`() throws {
+        let kept = try Kept()
+        try kept.insert("long", 1)
+        let token = try #require(try kept.store.historyToken())
+        for number in 2..<5 { try kept.insert("short", UInt64(number)) }
+        try kept.insert("long", 5)
+        let newest = try kept.store.historyToken()
+        #expect(!kept.isExpired(token))
+        try kept.purge()
+        #expect(kept.isExpired(token) && !kept.isExpired(newest))
+        // Who asks for the other table misses nothing.
+        #expect(!kept.isExpired(token, tables: ["long"]) && kept.isExpired(token, tables: ["short"]))
+        #expect(try kept.store.history(after: token, tables: ["long"]).flatMap(\.changes).count == 1)
+        // Such a reader may say how far it has read.
+        try kept.store.setHistoryCursor("list", token)
+        #expect(try kept.store.historyCursor("list") == token)
+    }
+
+    @Test func `a cursor is refused once something after it is forgotten, and does not go back`() throws {
+        let kept = try Kept()
+        for number in 1..<4 { try kept.insert("long", UInt64(number)) }
+        try kept.insert("short", 4)
+        let token = try #require(try kept.store.historyToken())
+        try kept.store.setHistoryCursor("widget", token)
+        try kept.insert("long", 5)
+        try kept.purge()
+        // Its transaction is forgotten, and nothing after it.
+        #expect(try kept.store.historyCursor("widget") == token)
+        #expect(try kept.store.history(after: kept.store.historyCursor("widget")).count == 1)
+        try kept.insert("short", 6)
+        try kept.insert("long", 7)
+        // A cursor holds its changes back for four times as long.
+        try kept.purge()
+        #expect(try !kept.isExpired(kept.store.historyCursor("widget")))
+        try kept.purge()
+        #expect(try kept.isExpired(kept.store.historyCursor("widget")))
+        #expect(try !kept.isExpired(kept.store.historyCursor("widget"), tables: ["long"]))
     }
 
     @Test func `a journal may be kept for ever`() throws {

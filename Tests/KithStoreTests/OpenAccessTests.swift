@@ -194,6 +194,30 @@ struct OpenAccessTests {
         while let value = try await values.next(), value.count != 2 { #expect(value.count == 1) }
     }
 
+    @Test(.timeLimit(.minutes(10)), arguments: Backend.allCases)
+    func `an observation that asks for nothing but conflicts hears of them`(backend: Backend) async throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT)"
+        let tables = [TrackedTable("note", texts: ["body"])]
+        let (first, second) = (try TestStore(sql: sql, tables: tables), try TestStore(backend, sql: sql, tables: tables))
+        try first.execute("INSERT INTO note VALUES (?, 'a', 'one two three')", [key(1)])
+        try second.receive(from: first)
+        let store = second.store
+        let counts: [@Sendable (Database) throws -> Int] = [
+            { try store.conflicts($0).count }, { try store.conflicts($0, table: "note", id: rowID(1)).count },
+            { try store.textConflicts($0, table: "note", id: rowID(1), column: "body").count },
+        ]
+        let observations = counts.map { ValueObservation.tracking($0).values(in: second.database) }
+        var readers = observations.map { $0.makeAsyncIterator() }
+        for index in readers.indices { #expect(try await readers[index].next() == 0) }
+        try first.execute("UPDATE note SET title = 'mine', body = 'one 2a three'")
+        try second.execute("UPDATE note SET title = 'theirs', body = 'one 2b three'")
+        try second.receive(from: first)
+        for index in readers.indices {
+            while let count = try await readers[index].next(), count == 0 {}
+            #expect(try await second.database.read(counts[index]) > 0)
+        }
+    }
+
     @Test(arguments: Backend.allCases) func `a journal is read, and a reader's place noted, as a part of the access`(backend: Backend)
         throws
     {

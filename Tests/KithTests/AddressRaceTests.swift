@@ -53,6 +53,18 @@ import Testing
         #expect(error.message == "4" && log.dialled.withLock { $0 } == [1, 2, 3, 4])
     }
 
+    /// A router may have given the device's former address to another one, or to this one.
+    @Test(arguments: [
+        TransportError.Code.unexpectedPeer, .ownDevice, .untrustedPeer, .wrongProtocol, .refusedCertificate, .handshakeFailed,
+    ])
+    func `who else answers at an address keeps nobody from the next one`(code: TransportError.Code) async throws {
+        let result = try await race(3) { (port) throws(TransportError) in
+            if port < 3 { throw TransportError(code, "somebody else") }
+            return port
+        }
+        #expect(try result?.get() == 3)
+    }
+
     @Test func `who refuses is not asked at the other addresses`() async throws {
         let result = try await race(4) { (_) throws(TransportError) in throw TransportError(.refusedByPeer, "no") }
         guard case .failure(let error)? = result else { Issue.record("something answered"); return }

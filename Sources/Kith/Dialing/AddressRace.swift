@@ -54,8 +54,8 @@ enum AddressRace {
                     underWay -= 1
                     if case .success? = result { continue }
                     if error.code != .cancelled { result = .failure(error) }
-                    // Who answered and was refused answers the same at the other addresses.
-                    if error.advice == .afterChange { stop(&group) } else { start(&group) }
+                    // Who proved to be the device and refuses does so at the other addresses. Whoever else answered says nothing of them.
+                    if error.code == .refusedByPeer { stop(&group) } else { start(&group) }
                 case .tick where isOver: continue
                 case .tick:
                     guard await isNeeded(), !Task.isCancelled else {

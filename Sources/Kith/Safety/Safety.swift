@@ -59,6 +59,9 @@ extension SyncedDatabase {
     }
 
     /// The same as a part of what is open on `db`.
+    ///
+    /// An observation of `db` hears of what was written here, not of what other devices say that they hold: ask again when the node's
+    /// status changes.
     public func safety(_ db: Database, among devices: [TrustedDevice]) throws(StoreError) -> Safety {
         try StoreError.typed {
             try safety(

@@ -339,6 +339,28 @@ package struct JournalRecords {
 
     // MARK: The end
 
+    private static func forgottenName(_ table: Int) -> String { "forgotten:\(table)" }
+
+    /// Up to which transaction changes of a table may be forgotten; `nil` if none ever was.
+    package func forgotten(of table: Int) throws -> Int64? {
+        guard case .integer(let number)? = try MetaRecords(connection).value(Self.forgottenName(table)) else { return nil }
+        return number
+    }
+
+    /// Notes up to where changes of a table are about to be forgotten.
+    private func noteForgotten(of table: Int, _ isOld: String, _ bind: (PreparedStatement) -> Void) throws {
+        let select = try connection.statement(
+            """
+            SELECT max(number) FROM (SELECT max(j.number) AS number FROM kith_journal j WHERE j.tbl = ?1 AND \(isOld)
+            UNION ALL SELECT max(j.number) FROM kith_journal j JOIN kith_journal_row r ON r.number = j.number WHERE r.tbl = ?1 AND \(isOld))
+            """)
+        bind(select)
+        defer { select.reset() }
+        guard try select.step(), !select.isNull(0) else { return }
+        let number = max(select.integer(0), try forgotten(of: table) ?? 0)
+        try MetaRecords(connection).set(Self.forgottenName(table), .integer(number))
+    }
+
     /// Forgets changes that are older than their table keeps them, but what named readers have not read: for these, four times as long.
     /// The newest transaction stays, so that no number is given twice.
     ///
@@ -347,6 +369,13 @@ package struct JournalRecords {
         let unread = try JournalCursors(journal: self).least() ?? Int64.max
         let old = "j.time < ?2 AND (j.number <= ?3 OR j.time < ?4)"
         for (table, days) in tables.sorted(by: { $0.key < $1.key }) {
+            func bind(_ statement: PreparedStatement) {
+                statement.bind(1, table)
+                statement.bind(2, now - Int64(days) * Self.dayMilliseconds)
+                statement.bind(3, unread)
+                statement.bind(4, now - 4 * Int64(days) * Self.dayMilliseconds)
+            }
+            try noteForgotten(of: table, old, bind)
             for sql in [
                 """
                 DELETE FROM kith_journal_row WHERE (tbl, id, number) IN (
@@ -363,10 +392,7 @@ package struct JournalRecords {
                 """,
             ] {
                 let delete = try connection.statement(sql)
-                delete.bind(1, table)
-                delete.bind(2, now - Int64(days) * Self.dayMilliseconds)
-                delete.bind(3, unread)
-                delete.bind(4, now - 4 * Int64(days) * Self.dayMilliseconds)
+                bind(delete)
                 delete.bind(5, limit)
                 try delete.run()
             }

@@ -41,6 +41,7 @@ extension SyncedDatabase {
     func read<Result>(_ db: Database, _ body: (RowLedger) throws -> Result) throws(StoreError) -> Result {
         try checkIsOpen()
         return try StoreError.typed {
+            try db.registerAccess(to: TrackedRegion(writer.declarations))
             if db.sqliteConnection == writer.handle {
                 try writer.state.entry.enter()
                 return try body(writer.state.ledger)

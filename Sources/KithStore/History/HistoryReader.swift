@@ -18,19 +18,40 @@ struct HistoryReader {
 
     /// The number of the transaction that a token names; 0 for the beginning.
     ///
+    /// - Parameter tables: those of which nothing that came later may be forgotten; `nil` for all.
     /// - Throws: ``StoreError`` with code `tokenExpired`, or `notFound` if the token is another file's.
-    func number(_ token: HistoryToken?) throws -> Int64 {
+    func number(_ token: HistoryToken?, for tables: Set<String>? = nil) throws -> Int64 {
         guard let token else { return 0 }
-        let bounds = try records.bounds()
-        if let bounds, token.number < bounds.lowerBound - 1 { throw Self.expired }
+        let number = try knownNumber(token)
+        let forgotten = try ledger.catalog.tables.compactMap { table -> Int64? in
+            guard tables?.contains(String(decoding: table.name, as: UTF8.self)) ?? true else { return nil }
+            return try records.forgotten(of: table.number)
+        }
+        if let last = forgotten.max() {
+            if number < last { throw Self.expired }
+        } else if let oldest = try records.bounds()?.lowerBound, number < oldest - 1 {
+            // An earlier version has not noted what it has forgotten.
+            throw Self.expired
+        }
+        return number
+    }
+
+    /// The number of the transaction that a token names, whatever is left of those that came later.
+    func knownNumber(_ token: HistoryToken) throws -> Int64 {
         if let entry = try records.entry(token.number) {
             guard replica(entry.replica) == token.replica else { throw Self.foreign }
             return token.number
         }
-        // The transaction itself is forgotten, and nothing after it.
-        if let bounds, token.number == bounds.lowerBound - 1 { return token.number }
-        if let bounds, token.number < bounds.upperBound { throw Self.expired }
-        throw Self.foreign
+        guard let bounds = try records.bounds(), token.number < bounds.upperBound else { throw Self.foreign }
+        return token.number
+    }
+
+    /// The token of a transaction that may be forgotten.
+    func token(_ number: Int64) throws -> HistoryToken? {
+        if let entry = try records.entry(number) { return token(entry) }
+        return try records.entries(after: number, max: 1).first.map { next in
+            HistoryToken(replica: replica(next.replica), number: number)
+        }
     }
 
     func token(_ entry: JournalRecords.Entry) -> HistoryToken {

@@ -50,7 +50,7 @@ extension SyncedDatabase {
         _ ledger: RowLedger, _ token: HistoryToken?, _ tables: Set<String>?, _ excluding: Set<String>, _ limit: Int
     ) throws -> [HistoryTransaction] {
         let reader = try HistoryReader(ledger)
-        return try reader.records.entries(after: try reader.number(token), max: max(0, limit)).map { entry in
+        return try reader.records.entries(after: try reader.number(token, for: tables), max: max(0, limit)).map { entry in
             let isExcluded = entry.label.author.map(excluding.contains) ?? false
             return try reader.transaction(entry) { !isExcluded && tables?.contains($0) ?? true }
         }
@@ -105,10 +105,7 @@ extension SyncedDatabase {
     private func historyCursor(_ name: String, in db: Database?) throws(StoreError) -> HistoryToken? {
         try read(in: db) { ledger in
             let reader = try HistoryReader(ledger)
-            guard let number = try JournalCursors(journal: reader.records).number(name), let entry = try reader.records.entry(number) else {
-                return nil
-            }
-            return reader.token(entry)
+            return try JournalCursors(journal: reader.records).number(name).flatMap(reader.token)
         }
     }
 
@@ -133,7 +130,7 @@ extension SyncedDatabase {
         let reader = try HistoryReader(state.ledger)
         let cursors = JournalCursors(journal: reader.records)
         guard let token else { return try cursors.remove(name) }
-        try cursors.set(name, try reader.number(token), nowMilliseconds: state.clock.wallClockMilliseconds)
+        try cursors.set(name, try reader.knownNumber(token), nowMilliseconds: state.clock.wallClockMilliseconds)
     }
 
     /// Forgets up to 10,000 changes that tables no longer want to keep. A node does so by itself.
@@ -151,29 +148,48 @@ extension SyncedDatabase {
 
     /// The transactions after a token, and then each one as it is made or merged, of whatever process.
     ///
-    /// Those that come while the reader is busy wait in the file.
+    /// Those that come while the reader is busy wait in the file. The loop ends with the task, and when the store is closed.
     public func liveHistory(
         after token: HistoryToken?, tables: Set<String>? = nil, excluding: Set<String> = []
     ) -> some AsyncSequence<HistoryTransaction, any Error> & Sendable {
-        AsyncThrowingStream<HistoryTransaction, any Error> { continuation in
-            let task = Task { [weak self] in
-                var token = token
-                do {
-                    guard let commits = self?.commitsAndEnd else { return continuation.finish() }
-                    var occasions = commits.makeAsyncIterator()
-                    while !Task.isCancelled {
-                        while let page = try self?.history(after: token, tables: tables, excluding: excluding, limit: 100), !page.isEmpty {
-                            for transaction in page where !transaction.changes.isEmpty { continuation.yield(transaction) }
-                            token = page.last?.token
-                        }
-                        if await occasions.next() == nil { break }
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
+        LiveHistory(store: self, token: token, tables: tables, excluding: excluding)
+    }
+}
+
+/// Reads the journal page by page, as the reader asks.
+private struct LiveHistory: AsyncSequence, Sendable {
+    weak let store: SyncedDatabase?
+    let token: HistoryToken?
+    let tables: Set<String>?
+    let excluding: Set<String>
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(history: self, token: token, occasions: store?.commitsAndEnd.makeAsyncIterator())
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let history: LiveHistory
+        var token: HistoryToken?
+        /// Tells of commits from the beginning on; `nil` if the store is closed.
+        var occasions: AsyncStream<Void>.Iterator?
+        var page: ArraySlice<HistoryTransaction> = []
+
+        mutating func next() async throws -> HistoryTransaction? {
+            while !Task.isCancelled {
+                while let transaction = page.popFirst() {
+                    token = transaction.token
+                    if !transaction.changes.isEmpty { return transaction }
                 }
+                page = try history.page(after: token)[...]
+                if page.isEmpty, await occasions?.next() == nil { return nil }
             }
-            continuation.onTermination = { _ in task.cancel() }
+            return nil
         }
+    }
+
+    private static let pageTransactions = 100
+
+    private func page(after token: HistoryToken?) throws(StoreError) -> [HistoryTransaction] {
+        try store?.history(after: token, tables: tables, excluding: excluding, limit: Self.pageTransactions) ?? []
     }
 }
