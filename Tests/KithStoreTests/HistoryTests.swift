@@ -254,6 +254,15 @@ struct HistoryTests {
         sibling.close()
     }
 
+    @Test func `live history reads on page by page, and throws once the store is closed`() async throws {
+        let store = try Self.store(.pool)
+        for number in 0..<250 { try store.execute("INSERT INTO item (id, n) VALUES (?, ?)", [key(UInt64(number)), number]) }
+        var told = store.store.liveHistory(after: nil).makeAsyncIterator()
+        for number in 0..<250 { #expect(try await told.next()?.changes.first?.row == Self.id(UInt64(number))) }
+        store.store.close()
+        await #expect { _ = try await told.next() } throws: { ($0 as? StoreError)?.code == .failed }
+    }
+
     @Test func `explain tells who wrote a value, and what was written at the same time`() throws {
         let (here, there) = (try Self.store(), try Self.store())
         try here.execute("INSERT INTO item (id, title) VALUES (?, 'Milk')", [key(1)])

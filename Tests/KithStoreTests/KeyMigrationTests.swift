@@ -178,6 +178,10 @@ struct KeyMigrationTests {
             "CREATE TABLE t (a, b, PRIMARY KEY (a, b)); CREATE TABLE u (id INTEGER PRIMARY KEY, a, b, FOREIGN KEY (a, b) REFERENCES t (a, b))",
             [TrackedTable("t", key: ["a", "b"]), TrackedTable("u")], "by several columns"
         ),
+        (
+            "CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER NOT NULL DEFAULT 1 REFERENCES t)",
+            [TrackedTable("t"), TrackedTable("u")], "Take the default away"
+        ),
         ("CREATE TABLE t (a TEXT PRIMARY KEY, id, uuid, kith_id)", [TrackedTable("t", key: ["a"])], "none of which is its key"),
         (
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a REAL UNIQUE); INSERT INTO t VALUES (1, 1.5)", [TrackedTable("t", key: ["a"])],

@@ -118,6 +118,24 @@ struct LiveListTests {
         }
     }
 
+    @Test(arguments: ["max(place)", "Sum (\"place\")", "count(*)"])
+    func `a list of what all rows add up to is compared as a whole`(sum: String) async throws {
+        let store = try Self.store(.memory)
+        let request = Item.select(sql: "max(id) AS id, 'all' AS title, NULL AS shop, \(sum) AS place, NULL AS parent")
+        let insert = "INSERT INTO item (id, place) VALUES (randomblob(16), 5)"
+        try await store.database.write { try $0.execute(sql: insert) }
+        var changes = store.store.live(request).makeAsyncIterator()
+        var shown = try await changes.next().map { Array($0.rows) }
+        for sql in ["UPDATE item SET place = 9", insert, insert + ", (randomblob(16), 20)", "DELETE FROM item WHERE place = 5"] {
+            try await store.database.write { try $0.execute(sql: sql) }
+            let now = try await store.database.read { try request.fetchAll($0) }
+            #expect(now.count == 1)
+            if now == shown { continue }
+            shown = try await changes.next().map { Array($0.rows) }
+            #expect(shown == now, "\(sql)")
+        }
+    }
+
     /// The second one gives values of its own, before and after the rows that are asked for.
     static let longRequests = [
         Item.order(Column("place")),

@@ -148,30 +148,31 @@ extension SyncedDatabase {
 
     /// The transactions after a token, and then each one as it is made or merged, of whatever process.
     ///
-    /// Those that come while the reader is busy wait in the file. The loop ends with the task, and when the store is closed.
+    /// Those that come while the reader is busy wait in the file. The loop ends with its task; once the store is closed, it throws
+    /// ``StoreError`` with code `failed`.
     public func liveHistory(
         after token: HistoryToken?, tables: Set<String>? = nil, excluding: Set<String> = []
     ) -> some AsyncSequence<HistoryTransaction, any Error> & Sendable {
-        LiveHistory(store: self, token: token, tables: tables, excluding: excluding)
+        LiveHistory(token: token, occasions: commitsAndEnd) { [weak self] token in
+            try self?.history(after: token, tables: tables, excluding: excluding, limit: 100)
+        }
     }
 }
 
 /// Reads the journal page by page, as the reader asks.
 private struct LiveHistory: AsyncSequence, Sendable {
-    weak let store: SyncedDatabase?
     let token: HistoryToken?
-    let tables: Set<String>?
-    let excluding: Set<String>
+    /// Tells of commits from the beginning on.
+    let occasions: AsyncStream<Void>
+    /// Reads the transactions after a token; `nil` if there is no store any more.
+    let read: @Sendable (HistoryToken?) throws -> [HistoryTransaction]?
 
-    func makeAsyncIterator() -> Iterator {
-        Iterator(history: self, token: token, occasions: store?.commitsAndEnd.makeAsyncIterator())
-    }
+    func makeAsyncIterator() -> Iterator { Iterator(token: token, occasions: occasions.makeAsyncIterator(), read: read) }
 
     struct Iterator: AsyncIteratorProtocol {
-        let history: LiveHistory
         var token: HistoryToken?
-        /// Tells of commits from the beginning on; `nil` if the store is closed.
-        var occasions: AsyncStream<Void>.Iterator?
+        var occasions: AsyncStream<Void>.Iterator
+        let read: @Sendable (HistoryToken?) throws -> [HistoryTransaction]?
         var page: ArraySlice<HistoryTransaction> = []
 
         mutating func next() async throws -> HistoryTransaction? {
@@ -180,16 +181,11 @@ private struct LiveHistory: AsyncSequence, Sendable {
                     token = transaction.token
                     if !transaction.changes.isEmpty { return transaction }
                 }
-                page = try history.page(after: token)[...]
-                if page.isEmpty, await occasions?.next() == nil { return nil }
+                guard let next = try read(token) else { return nil }
+                page = next[...]
+                if page.isEmpty, await occasions.next() == nil { return nil }
             }
             return nil
         }
-    }
-
-    private static let pageTransactions = 100
-
-    private func page(after token: HistoryToken?) throws(StoreError) -> [HistoryTransaction] {
-        try store?.history(after: token, tables: tables, excluding: excluding, limit: Self.pageTransactions) ?? []
     }
 }

@@ -32,10 +32,12 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         let sql = try request.makePreparedRequest(db).statement.sql.uppercased()
         // `id IN other` reads another table without any of the words below.
         let own = try Table(request.databaseTableName).databaseRegion(db)
+        let calls = sql.filter { !$0.isWhitespace && $0 != "\"" }
         // What makes a row depend on other rows, or on files. A name that holds one of these words costs time, and nothing else.
         let isByRow =
             try own.union(request.databaseRegion(db)) == own && sql.components(separatedBy: "SELECT").count == 2
             && !["JOIN", "LIMIT", "DISTINCT", "GROUP", "OVER", "MATCH", "KITH_ATTACHMENT"].contains { sql.contains($0) }
+            && !["MAX(", "MIN(", "COUNT(", "SUM(", "TOTAL(", "AVG(", "_AGG("].contains { calls.contains($0) }
         return isByRow ? .byRow(table: number, key, try order(db, key)) : .whole
     }
 

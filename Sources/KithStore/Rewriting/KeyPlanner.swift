@@ -207,6 +207,13 @@ struct KeyPlanner {
                     )
                 }
                 if found.contains(where: { $0.table == table && $0.column == column }) { continue }
+                let standard = try String.fetchOne(
+                    db, sql: "SELECT dflt_value FROM pragma_table_info(?) WHERE name = ?", arguments: [table, column])
+                if let standard, standard.asciiLowercased != "null" {
+                    throw reject(
+                        "\(table).\(column) refers to \(parent.name), and has the default \(standard), which names no row once ids are new. Take the default away."
+                    )
+                }
                 found.append(Referrer(table: table, column: column, parent: parent))
             }
         }
