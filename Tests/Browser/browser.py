@@ -21,6 +21,7 @@ from playwright.sync_api import sync_playwright
 import choices
 import early
 import figures
+import merging
 import ordering
 import others
 import places
@@ -32,7 +33,8 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):
-    return next(getattr(module, "part_" + part) for module in (writing, early, undoing, others, places, choices, ordering, figures) if hasattr(module, "part_" + part))
+    modules = (writing, merging, early, undoing, others, places, choices, ordering, figures)
+    return next(getattr(module, "part_" + part) for module in modules if hasattr(module, "part_" + part))
 
 
 def print_standing(browser, homes):

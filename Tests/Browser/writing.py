@@ -11,52 +11,6 @@ from homes import KITH, Home, free_port, is_served, two_nodes, until
 from pages import listen_often, open_page, errors_of, pump, saved
 
 
-def part_merge(browser):
-    """The two changes of a text, thousands of times: both are in it, whoever is asked, and the cursor stays where it was."""
-    home = Home("merge")
-    home.start("web", "--port", "0")
-    page = open_page(browser, home)
-    result = page.evaluate(MERGE)
-    assert result == "right", result
-    home.stop()
-
-
-MERGE = r"""async () => {
-  const { diff, merge, shown, unshown } = await import("/merge.js");
-  let seed = 7;
-  const random = (below) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 2 ** 32 * below); };
-  const letters = ["a", "b", "c", "\n", "\n", " ", "é", "😀", "😁", "\r\n"];
-  const words = (count) => Array.from({ length: count }, () => letters[random(letters.length)]).join("");
-  const change = (text) => {
-    const units = [...text];
-    for (let times = random(4); times > 0; times--) units.splice(random(units.length + 1), random(4), ...[...words(random(5))]);
-    return units.join("");
-  };
-  const isWhole = (text) => text.isWellFormed ? text.isWellFormed() : true;
-  for (let turn = 0; turn < 4000; turn++) {
-    const base = words(random(40)), theirs = change(base), mine = change(base);
-    let built = "", at = 0;
-    for (const splice of diff(base, theirs)) { built += base.slice(at, splice.at) + splice.added; at = splice.at + splice.removed; }
-    if (built + base.slice(at) !== theirs) return `diff of ${JSON.stringify([base, theirs])}`;
-    if (merge(base, base, mine).text !== mine || merge(base, theirs, base).text !== theirs) return `one side: ${JSON.stringify([base, theirs, mine])}`;
-    const { text, marks } = merge(base, theirs, mine, [0, mine.length]);
-    if (!isWhole(text)) return `half a letter: ${JSON.stringify([base, theirs, mine, text])}`;
-    const count = (text, letter) => [...text].filter((each) => each === letter).length;
-    for (const letter of new Set([...base, ...theirs, ...mine])) {
-      const added = diff(base, theirs).concat(diff(base, mine)).reduce((sum, { added }) => sum + count(added, letter), 0);
-      if (count(text, letter) < added) return `lost ${letter}: ${JSON.stringify([base, theirs, mine, text])}`;
-    }
-    if (marks[0] > marks[1] || marks[1] > text.length) return `marks: ${JSON.stringify([base, theirs, mine, marks])}`;
-    const typed = shown(base) + "new";
-    if (shown(unshown(base, typed)) !== typed) return `ends of lines: ${JSON.stringify([base, typed])}`;
-    if (unshown(base, shown(base)) !== base) return `untouched: ${JSON.stringify(base)}`;
-  }
-  const cursor = merge("one two", "zero one two", "one two three", [13]);
-  if (cursor.text !== "zero one two three" || cursor.marks[0] !== 18) return JSON.stringify(cursor);
-  return "right";
-}"""
-
-
 def part_typing(browser):
     """Two people type into one note at once, ten rounds, every second one with the cable cut: nothing is lost, both end equal."""
     desk, laptop, cable = two_nodes()

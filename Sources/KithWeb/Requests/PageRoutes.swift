@@ -103,6 +103,8 @@ struct PageFile: Sendable {
         ("/order.js", PageFile(type: script, bytes: PackageResources.order_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
         ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),
+        ("/diff.js", PageFile(type: script, bytes: PackageResources.diff_js)),
+        ("/sequence.js", PageFile(type: script, bytes: PackageResources.sequence_js)),
         ("/undo.js", PageFile(type: script, bytes: PackageResources.undo_js)),
         ("/sheets.js", PageFile(type: script, bytes: PackageResources.sheets_js)),
         ("/drafts.js", PageFile(type: script, bytes: PackageResources.drafts_js)),

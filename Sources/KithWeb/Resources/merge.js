@@ -1,65 +1,6 @@
-// Texts that two people change: what differs, and both changes made in one text. Positions count UTF-16 units, as the browser does.
+// Both changes of a text that two people change, made in one text. Positions count UTF-16 units, as the browser does.
 
-const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00;
-const isLow = (unit) => unit >= 0xdc00 && unit < 0xe000;
-// More pairs of lines than these are not compared one by one.
-const pairsMax = 1_000_000;
-
-/** What makes `to` of `from`: `{at, removed, added}` in order, with places in `from`. */
-export function diff(from, to) {
-  const max = Math.min(from.length, to.length);
-  let start = 0;
-  while (start < max && from.charCodeAt(start) === to.charCodeAt(start)) start++;
-  if (start > 0 && isHigh(from.charCodeAt(start - 1))) start--;
-  let end = 0;
-  while (end < max - start && from.charCodeAt(from.length - 1 - end) === to.charCodeAt(to.length - 1 - end)) end++;
-  if (end > 0 && isLow(from.charCodeAt(from.length - end))) end--;
-  const removed = from.slice(start, from.length - end);
-  const added = to.slice(start, to.length - end);
-  if (!removed && !added) return [];
-  if (!removed.includes("\n") || !added.includes("\n")) return [{ at: start, removed: removed.length, added }];
-  return diffLines(removed, added).map((splice) => ({ ...splice, at: splice.at + start }));
-}
-
-/** The same for texts of several lines, of which some may be the same. */
-function diffLines(from, to) {
-  const a = from.split(/(?<=\n)/), b = to.split(/(?<=\n)/);
-  if (a.length * b.length > pairsMax) return [{ at: 0, removed: from.length, added: to }];
-  // The longest common subsequence, from the end on.
-  const width = b.length + 1;
-  const lengths = new Uint32Array((a.length + 1) * width);
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      lengths[i * width + j] = a[i] === b[j]
-        ? lengths[(i + 1) * width + j + 1] + 1
-        : Math.max(lengths[(i + 1) * width + j], lengths[i * width + j + 1]);
-    }
-  }
-  const splices = [];
-  let i = 0, j = 0, at = 0, removed = "", added = "";
-  const flush = () => {
-    if (removed || added) {
-      // Within lines of which several may have changed, what is around the change is the same.
-      const inner = removed && added && removed !== from ? diff(removed, added) : [{ at: 0, removed: removed.length, added }];
-      for (const splice of inner) splices.push({ ...splice, at: at + splice.at });
-    }
-    at += removed.length;
-    removed = added = "";
-  };
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      flush();
-      at += a[i].length;
-      i++; j++;
-    } else if (j === b.length || (i < a.length && lengths[(i + 1) * width + j] >= lengths[i * width + j + 1])) {
-      removed += a[i++];
-    } else {
-      added += b[j++];
-    }
-  }
-  flush();
-  return splices;
-}
+import { diff } from "./diff.js";
 
 /**
  * The text in which both `theirs` and `mine`, each made from `base`, are done: what either removed is gone, what either added is there.
@@ -95,6 +36,9 @@ export function merge(base, theirs, mine, marks = []) {
     if (!isMineNext) {
       marks.forEach((mark, index) => { if (moved[index] === null && mark === minePlace) moved[index] = out.length; });
     }
+    // What is only added stands before what takes the place of something.
+    const isBefore = isMineNext && me.splices[me.next].removed === 0 && them.splices[them.next]?.at === at && them.splices[them.next].removed > 0;
+    if (isBefore) take(me, at, true);
     take(them, at, false);
     take(me, at, true);
     const end = sorted[index + 1];

@@ -1,6 +1,7 @@
 // Choices, trash, history and devices: what is beside the notes.
 
-import { diff, shown, unshown } from "./merge.js";
+import { diff } from "./diff.js";
+import { shown, unshown } from "./merge.js";
 import { go, notDone } from "./app.js";
 import { api, getPart } from "./requests.js";
 

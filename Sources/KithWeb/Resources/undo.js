@@ -1,6 +1,6 @@
 // Takes back what was typed here, step by step: never what others wrote into the same text meanwhile.
 
-import { diff } from "./merge.js";
+import { tightDiff as diff } from "./diff.js";
 
 export const stepsMax = 1_000;
 // Of what all steps bring back; the longest text has half as many.
@@ -19,7 +19,7 @@ export function asked({ inputType, key, ctrlKey, metaKey, altKey, shiftKey }) {
   return letter === "y" && !shiftKey && !isMac ? "redo" : null;
 }
 
-/** A step is what takes it back: splices as of {@link diff}, with places in the text as it is when all later steps are taken back. */
+/** A step is what takes it back: splices as of {@link tightDiff}, with places in the text as it is when all later steps are taken back. */
 export class Undo {
   constructor(text) {
     this.text = text;
@@ -82,7 +82,7 @@ export class Undo {
   }
 }
 
-/** As {@link diff}: of the places where `to` could have become of `from`, the one at the cursor. */
+/** As {@link tightDiff}: of the places where `to` could have become of `from`, the one at the cursor. */
 function difference(from, to, cursor) {
   const rest = to.slice(cursor);
   return from.endsWith(rest) ? diff(from.slice(0, from.length - rest.length), to.slice(0, cursor)) : diff(from, to);
