@@ -22,6 +22,7 @@ import choices
 import early
 import figures
 import merging
+import moving
 import ordering
 import others
 import places
@@ -33,7 +34,7 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):
-    modules = (writing, merging, early, undoing, others, places, choices, ordering, figures)
+    modules = (writing, merging, moving, early, undoing, others, places, choices, ordering, figures)
     return next(getattr(module, "part_" + part) for module in modules if hasattr(module, "part_" + part))
 
 

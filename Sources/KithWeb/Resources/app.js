@@ -12,11 +12,12 @@ const retryMilliseconds = 1_000;
 const refusedMilliseconds = 5_000;
 const orphansMilliseconds = 5_000;
 const lookMilliseconds = 3_000;
+const doubleMilliseconds = 500, doublePixels = 8;
 // The server says something every ten seconds.
 const silenceMilliseconds = 25_000;
 
 let editor = null, list = null, several = null, run = null, isConnected = false, isSignedOut = false, heard = Date.now();
-let source = null, watch = null, retry = null, turns = 0;
+let source = null, watch = null, retry = null, turns = 0, shownPath = null;
 
 export const isOnline = () => isConnected && !isSignedOut;
 
@@ -25,21 +26,29 @@ export const isOnline = () => isConnected && !isSignedOut;
 const alerts = new Map();
 
 /** Says something, or with `null` no longer. */
-export function alertWith(name, text, action = null) {
+export function alertWith(name, text, ...actions) {
   // What stands there already is not read out again.
   if ((alerts.get(name)?.text ?? null) === text) return;
-  if (text === null) alerts.delete(name); else alerts.set(name, { text, action });
+  if (text === null) alerts.delete(name); else alerts.set(name, { text, actions });
   const box = document.querySelector("#alerts");
-  box.replaceChildren(...[...alerts.values()].map(({ text, action }) => {
+  box.replaceChildren(...[...alerts.values()].map(({ text, actions }) => {
     const line = document.createElement("p");
     line.append(text);
-    if (action) {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: action.label });
-      button.addEventListener("click", action.run);
-      line.append(button);
+    for (const { label, run } of actions) {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+      button.addEventListener("click", run);
+      line.append(button, " ");
     }
     return line;
   }));
+}
+
+/** For what is asked for by its button, as long as it is not answered: it is done once. */
+const running = new Set();
+export async function once(name, work) {
+  if (running.has(name)) return;
+  running.add(name);
+  try { await work(); } finally { running.delete(name); }
 }
 
 export function say(text) {
@@ -182,34 +191,55 @@ export function saveOrphans() {
       } catch (error) {
         if (error.isOffline) return;
         if (error.isFinal) refused.add(orphan.key);
-        if (error.code === "notFound") offerAnew(orphan);
+        if (error.code === "notFound" && (await isDeleted(orphan.id))) offerAnew(orphan);
         else alertWith(orphan.key, "What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
       }
     }
   });
 }
 
+/** Whether there is no such note; a version of its text may be unknown, too. */
+export async function isDeleted(id) {
+  try {
+    await api(`/api/note/${id}`);
+    return false;
+  } catch ({ code }) {
+    return code === "notFound";
+  }
+}
+
 /** What was typed into a note that was deleted meanwhile. */
 function offerAnew({ draft, key }) {
+  const forget = () => { localStorage.removeItem(key); alertWith(key, null); };
   alertWith(key, `A note was deleted before what was typed into it here was saved: “${draft.title || draft.text.slice(0, 40)}”. `, {
     label: "Write it as a new note",
-    run: async () => {
+    run: () => once(key, async () => {
+      const isHere = here();
       try {
         const { id } = await api("/api/note", { title: draft.title, body: draft.text });
-        localStorage.removeItem(key);
-        alertWith(key, null);
-        await go(`/note/${id}`);
+        forget();
+        if (isHere()) await go(`/note/${id}`);
       } catch (error) {
         notDone(error);
       }
-    },
-  });
+    }),
+  }, { label: "Discard", run: forget });
 }
 
 // Places
 
+/** The note that is open. */
+export const current = () => editor;
+
+/** Says later whether the person has gone nowhere else since, and writes nowhere else. */
+export function here() {
+  const turn = turns, had = document.activeElement;
+  return () => turn === turns && (document.activeElement === had || !document.activeElement.matches("input, textarea"));
+}
+
 function arrive() {
   editor?.close();
+  shownPath = location.pathname + location.search;
   const note = document.querySelector("#note");
   editor = note ? new Editor(note) : null;
   document.body.dataset.place = note ? "note" : location.pathname === "/" ? "notes" : location.pathname.slice(1);
@@ -247,10 +277,11 @@ export async function go(path, isNew = true) {
   }
 }
 
-async function newNote(title = "") {
+const newNote = (title = "") => once("new", async () => {
+  const isHere = here();
   try {
     const { id } = await api("/api/note", { title: title || "New note" });
-    if (await go(`/note/${id}`)) {
+    if (isHere() && (await go(`/note/${id}`))) {
       const field = document.querySelector("#title");
       field.focus();
       field.select();
@@ -258,7 +289,7 @@ async function newNote(title = "") {
   } catch (error) {
     notDone(error);
   }
-}
+});
 
 function setView(view) {
   const note = document.querySelector("#note");
@@ -276,6 +307,21 @@ function nextView() {
 }
 
 // Hands
+
+let lastClick = { x: 0, y: 0, time: -Infinity, button: null };
+
+/** The second click of a double click may hit what has taken the place of what the first one was for: it does nothing. */
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button"), { clientX: x, clientY: y, timeStamp: time, detail } = event;
+  // Keys do not click twice, and a note is moved step by step.
+  if (!button || detail === 0 || button.dataset.move) return;
+  const isAtOnce = time - lastClick.time < doubleMilliseconds && Math.hypot(x - lastClick.x, y - lastClick.y) < doublePixels;
+  const isSecond = detail > 1 || (isAtOnce && button !== lastClick.button);
+  lastClick = { x, y, time, button };
+  if (!isSecond) return;
+  event.preventDefault();
+  event.stopPropagation();
+}, { capture: true });
 
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented) return;
@@ -301,11 +347,14 @@ document.addEventListener("click", (event) => {
   if (clickedOnSheet(button)) return;
   if (button.id === "new") newNote();
   else if (button.id === "today") today();
-  else if (button.classList.contains("detach")) detach(button.closest("li").dataset.file);
+  else if (button.classList.contains("detach")) once("detach", () => detach(button.closest("li").dataset.file));
   else if (button.id === "view") nextView();
   else if (button.id === "pin") editor.change({ isPinned: button.getAttribute("aria-pressed") !== "true" });
   else if (button.id === "delete") deleteNote();
-  else if (button.classList.contains("untag")) editor.change({ removeTags: [button.dataset.tag] }).then(() => document.querySelector("#tag").focus());
+  else if (button.classList.contains("untag")) {
+    const { id } = editor;
+    once("untag", () => editor.change({ removeTags: [button.dataset.tag] }).then(() => { if (editor?.id === id) document.querySelector("#tag").focus(); }));
+  }
 });
 
 document.addEventListener("change", (event) => {
@@ -326,7 +375,8 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 }
 document.addEventListener("paste", (event) => {
   const files = [...(event.clipboardData?.files ?? [])];
-  if (editor && files.length) { event.preventDefault(); editor.attach(files); }
+  // Programs add a picture of the text that was copied.
+  if (editor && files.length && !event.clipboardData.types.includes("text/plain")) { event.preventDefault(); editor.attach(files); }
 });
 
 async function detach(id) {
@@ -340,23 +390,24 @@ async function detach(id) {
 
 /** The note of the day, by this browser's calendar. */
 async function today() {
-  const now = new Date();
+  const now = new Date(), isHere = here();
   const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
   try {
     const { id } = await api("/api/day", { day });
-    if (await go(`/note/${id}`)) editor.area.focus();
+    if (isHere() && (await go(`/note/${id}`))) editor.area.focus();
   } catch (error) {
     notDone(error);
   }
 }
 
 async function deleteNote() {
-  const next = list.neighbour(1) ?? list.neighbour(-1);
+  const deleted = editor, next = list.neighbour(1) ?? list.neighbour(-1), turn = turns;
   try {
-    await editor.save();
-    await api("/api/notes/delete", { ids: [editor.id] });
-    editor.base = null;
-    await go("/");
+    await deleted.save();
+    await api("/api/notes/delete", { ids: [deleted.id] });
+    deleted.base = null;
+    // Another note may be open by now.
+    if (turn !== turns || !(await go("/"))) return;
     (next && document.querySelector(`#rows li[data-id="${next.closest("li").dataset.id}"] a`))?.focus();
   } catch (error) {
     notDone(error);
@@ -386,7 +437,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (target.id === "title" && key === "Enter" && !event.isComposing) { event.preventDefault(); write(); return; }
-  if (target.id === "search" && key === "Enter") { document.querySelector("#rows a")?.click(); return; }
+  if (target.id === "search" && key === "Enter") { const isHere = here(); list.first().then((link) => { if (isHere()) link?.click(); }); return; }
   if (target.id === "search" && key === "ArrowDown") { event.preventDefault(); document.querySelector("#rows a")?.focus(); return; }
   if (key === "Escape" && !event.isComposing) {
     if (target.matches("textarea, input, select")) { target.blur(); document.querySelector("#rows a[aria-current], #rows a")?.focus(); } else if (location.pathname !== "/") go("/");
@@ -411,7 +462,11 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("compositionstart", () => { if (editor) editor.composing = true; });
 document.addEventListener("compositionend", () => { if (editor) editor.composing = false; }, { capture: true });
-window.addEventListener("popstate", () => go(location.pathname + location.search, false));
+window.addEventListener("popstate", () => {
+  const path = location.pathname + location.search;
+  // A place within the page is no other page.
+  if (path !== shownPath) go(path, false);
+});
 window.addEventListener("pagehide", () => { if (editor?.isDirty) editor.save(); });
 
 list = new List();

@@ -1,13 +1,16 @@
 // The note that is open: saves what is typed, shows what others write meanwhile, and loses no letter on the way.
 
-import { merge, shown } from "./merge.js";
+import { merge, moved, shown } from "./merge.js";
 import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
-import { alertWith, say, isOnline, notDone, saveOrphans } from "./app.js";
+import { alertWith, current, go, here, isDeleted, isOnline, notDone, once, say, saveOrphans } from "./app.js";
 import { api, getPart, send } from "./requests.js";
 
 const pauseMilliseconds = 300;
 const retriesMilliseconds = [2_000, 30_000];
+const composedMilliseconds = 100;
+// Versions of which a box may be ticked that is shown.
+const versionsMax = 10;
 
 /** The notes that were left before all was saved, with the end of saving it. */
 const leaving = new Map();
@@ -30,6 +33,10 @@ export class Editor {
     this.queue = Promise.resolve();
     /** What the server has said last: `{text, version, title}`. */
     this.base = null;
+    /** The texts of the last versions, as they were shown. */
+    this.versions = new Map();
+    /** The places `{at}` in the text where files will stand that are being attached. */
+    this.places = new Set();
     this.begun = { ...begun, version: element.querySelector("#markdown")?.dataset.version };
     /** A save of which no answer has come. */
     this.pending = null;
@@ -71,10 +78,12 @@ export class Editor {
       const { begun } = this, typedTitle = this.title.value;
       let { text } = merge(begun.text, shown(note.text), this.area.value);
       for (const { draft } of left) text = merge(draft.pending?.value ?? shown(draft.base.text), text, draft.text).text;
-      const titled = left.find(({ draft }) => draft.title !== draft.base.title);
-      this.base = note;
+      const drafted = left.find(({ draft }) => draft.title !== draft.base.title)?.draft;
+      const titled = typedTitle !== begun.title ? { title: typedTitle, base: begun } : drafted;
+      const title = titled?.title ?? note.title;
+      // Somebody else may have given it another title since: then it is asked which one to take.
+      this.setBase({ ...note, title: titled && title !== note.title ? titled.base.title : note.title });
       this.show(text);
-      const title = typedTitle !== begun.title ? typedTitle : titled ? titled.draft.title : note.title;
       // The same again would move the cursor.
       if (this.title.value !== title) this.title.value = title;
       this.showFields(note);
@@ -95,7 +104,7 @@ export class Editor {
   /** Goes on with a draft of which a save could not be sent. `note`: as it is now. */
   resume(draft, note) {
     const { begun } = this, typedTitle = this.title.value;
-    this.base = { ...note, ...draft.base };
+    this.setBase({ ...note, ...draft.base });
     this.pending = draft.pending;
     this.show(merge(begun.text, draft.text, this.area.value).text);
     this.title.value = typedTitle !== begun.title ? typedTitle : draft.title;
@@ -107,6 +116,13 @@ export class Editor {
   dropEarly() {
     if (this.earlyKey) localStorage.removeItem(this.earlyKey);
     this.earlyKey = null;
+  }
+
+  setBase(note) {
+    this.base = note;
+    this.versions.delete(note.version);
+    this.versions.set(note.version, shown(note.text));
+    if (this.versions.size > versionsMax) this.versions.delete(this.versions.keys().next().value);
   }
 
   get isDirty() {
@@ -132,7 +148,15 @@ export class Editor {
   }
 
   /** Tells `steps` what was typed since they were told last. */
-  learn({ inputType, timeStamp } = {}) { this.steps.typed(this.area.value, this.area.selectionEnd, inputType, timeStamp); }
+  learn({ inputType, timeStamp } = {}) {
+    this.follow(this.area.value);
+    this.steps.typed(this.area.value, this.area.selectionEnd, inputType, timeStamp);
+  }
+
+  /** What is attached goes where the text goes that it belongs to. */
+  follow(text) {
+    for (const place of this.places) place.at = moved(place.at, this.steps.text, text);
+  }
 
   /** Takes back what was typed last, or does it again, if `event` asks for that. */
   step(event) {
@@ -140,8 +164,9 @@ export class Editor {
     if (!way || event.isComposing) return;
     event.preventDefault();
     this.learn();
-    const place = this.steps[way]();
+    const { text } = this.steps, place = this.steps[way]();
     if (place === null) return;
+    for (const each of this.places) each.at = moved(each.at, text, this.steps.text);
     this.put(this.steps.text, [place, place]);
     // What gets the focus is scrolled to its cursor.
     if (this.area.scrollHeight > this.area.clientHeight) this.area.blur();
@@ -151,6 +176,7 @@ export class Editor {
 
   changed() {
     this.keep();
+    this.tellGone();
     if (isOnline()) this.tell("Typing …"); else this.tellUnsaved();
     clearTimeout(this.timer);
     if (!this.isClosed) this.timer = setTimeout(() => this.save(), pauseMilliseconds);
@@ -244,6 +270,7 @@ export class Editor {
       const note = await api(`/api/note/${this.id}`);
       if (note.version !== this.base.version) this.take(note, shown(this.base.text));
       this.showFields(note);
+      this.isBack();
       await this.render();
     });
   }
@@ -254,7 +281,7 @@ export class Editor {
     const { text, marks } = merge(before, shown(note.text), this.area.value, [selectionStart, selectionEnd]);
     if (this.isComposing && text !== this.area.value) { this.held = { note, before }; return; }
     const { title } = this.base;
-    this.base = { ...note, title };
+    this.setBase({ ...note, title });
     this.pending = null;
     this.show(text, marks);
     if (this.isDirty) this.keep();
@@ -306,6 +333,7 @@ export class Editor {
   show(text, marks) {
     if (this.area.value === text) return;
     this.learn();
+    this.follow(text);
     this.steps.others(text);
     this.put(text, marks);
   }
@@ -325,8 +353,10 @@ export class Editor {
       const html = await getPart(`/part/rendered/${this.id}`);
       // What was asked for later is newer. What is the same stays, with what has the focus in it.
       if (turn !== this.renderings || html === this.reading) return;
+      const inside = () => [...this.rendered.querySelectorAll("a, button, input")], focused = inside().indexOf(document.activeElement);
       this.rendered.innerHTML = this.reading = html;
       this.enableChecks();
+      if (focused >= 0) inside()[focused]?.focus({ preventScroll: true });
     } catch (error) {
       this.failed(error);
     }
@@ -350,42 +380,62 @@ export class Editor {
 
   /** Ticks the box, or takes the tick off, in the line of the text that it stands for. */
   check(box) {
-    const { version } = this.rendered.querySelector("#markdown").dataset;
+    const { version } = this.rendered.querySelector("#markdown").dataset, { checked } = box;
     const item = box.closest("li[data-sourcepos]");
-    if (!item || !this.base || version !== this.base.version) { this.reading = null; this.refresh(); return; }
-    const text = shown(this.base.text);
+    if (!item) return;
+    const index = Number(item.dataset.sourcepos.split(":")[0]) - 1, tick = () => this.tick(version, index, checked);
+    // What is shown may be newer than what this page has looked at.
+    if (!tick()) { this.reading = null; this.refresh().then(tick); }
+  }
+
+  /** Ticks a box of a version, or takes the tick off; `false` if its text is not known. */
+  tick(version, index, isTicked) {
+    const text = this.base ? this.versions.get(version) : undefined;
+    if (text === undefined) return false;
     const lines = text.split("\n");
-    const index = Number(item.dataset.sourcepos.split(":")[0]) - 1;
-    lines[index] = lines[index].replace(/^([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX ]{1,2}\]/, (_, start) => `${start}[${box.checked ? "x" : " "}]`);
+    lines[index] = lines[index].replace(/^([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX ]{1,2}\]/, (_, start) => `${start}[${isTicked ? "x" : " "}]`);
     const { selectionStart, selectionEnd } = this.area;
     const merged = merge(text, lines.join("\n"), this.area.value, [selectionStart, selectionEnd]);
     this.put(merged.text, merged.marks);
     this.learn();
     this.changed();
     this.save();
+    return true;
   }
 
   /** Attaches files, one after the other, so that each gets a name of its own. */
   attach(files) {
-    return this.attaching = (this.attaching ?? Promise.resolve()).then(() => this.attachAll(files));
+    const place = { at: this.area.selectionEnd };
+    this.places.add(place);
+    return this.attaching = (this.attaching ?? Promise.resolve()).then(() => this.attachAll(files, place)).finally(() => this.places.delete(place));
   }
 
-  async attachAll(files) {
+  async attachAll(files, place) {
     for (const file of files) {
       // In tens, as each is read out. Beside the saves, which go on.
       const progress = (part) => this.tell(`Attaching ${file.name} … ${10 * Math.floor(10 * part)} %`);
       progress(0);
       const saved = await send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file, progress)
         .catch((error) => { say(`“${file.name}” was not attached: ${error.message}`); });
-      if (saved && file.type.startsWith("image/")) {
-        const at = this.area.selectionEnd;
-        this.area.setRangeText(linkTo(saved.name), at, at, "end");
-        this.learn();
-        this.changed();
-      }
+      if (saved && file.type.startsWith("image/")) await this.insert(linkTo(saved.name), place);
     }
     this.tell(this.isDirty ? "Typing …" : "Saved");
-    this.render();
+    this.openAgain.render();
+  }
+
+  /** The same note, if it was left and opened again. */
+  get openAgain() { return this.isClosed && current()?.id === this.id ? current() : this; }
+
+  /** Puts `words` into the text where `place` is, behind which it is then. */
+  async insert(words, place) {
+    while (this.openAgain.isComposing) await new Promise((done) => setTimeout(done, composedMilliseconds));
+    const { openAgain: open } = this, { area } = open;
+    open.learn();
+    const at = open === this ? place.at : moved(place.at, this.steps.text, area.value), isThere = area.selectionStart === at && area.selectionEnd === at;
+    area.setRangeText(words, at, at, isThere ? "end" : "preserve");
+    open.learn();
+    if (open === this) place.at = at + words.length;
+    open.changed();
   }
 
   // Fields
@@ -418,12 +468,19 @@ export class Editor {
   }
 
   failed(error) {
-    if (error.code === "notFound" && this.base) return this.isGone();
+    if (error.code === "notFound" && this.base) {
+      // It may be a version of the text that is not there.
+      isDeleted(this.id).then((isGone) => { if (isGone) this.isGone(); else this.tryAgain(); });
+      return;
+    }
     if (!this.isIdle) this.tellUnsaved();
     // When the page is back, all is tried again.
     if (error.isOffline || this.isClosed) return;
     alertWith("note", error.message);
-    if (error.isFinal) return;
+    if (!error.isFinal) this.tryAgain();
+  }
+
+  tryAgain() {
     clearTimeout(this.retry);
     this.retry = setTimeout(() => { if (!this.isClosed) { this.refresh(); this.save(); } }, this.retryMilliseconds);
     this.retryMilliseconds = Math.min(2 * this.retryMilliseconds, retriesMilliseconds[1]);
@@ -440,18 +497,34 @@ export class Editor {
     const notice = Object.assign(document.createElement("div"), { id: "gone", className: "notice" });
     notice.setAttribute("role", "alert");
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Write it as a new note" });
-    again.addEventListener("click", async () => {
+    again.addEventListener("click", () => once(this.id, async () => {
+      const isHere = here();
       try {
         const { id } = await api("/api/note", { title: this.title.value, body: this.area.value });
         drafts.drop(this.id);
         this.base = null;
-        location.href = `/note/${id}`;
+        if (isHere()) await go(`/note/${id}`);
       } catch (error) {
         notDone(error);
       }
-    });
-    notice.append(`This note was deleted. What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `, again);
+    }));
+    notice.append(document.createElement("span"), again);
     this.title.before(notice);
+    this.tellGone();
+  }
+
+  /** Says of a note that was deleted where that is which was typed into it. */
+  tellGone() {
+    const words = this.element.querySelector("#gone span");
+    if (words) words.textContent = "This note was deleted. " + (this.isIdle ? "" : `What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `);
+  }
+
+  /** The note was deleted, and is there again. */
+  isBack() {
+    const notice = this.element.querySelector("#gone");
+    if (!notice) return;
+    notice.remove();
+    if (this.isDirty) this.save();
   }
 
   /** What was typed is sent; what comes back concerns nobody any more. */

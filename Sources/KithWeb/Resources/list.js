@@ -19,6 +19,8 @@ export class List {
     this.aim = 0;
     this.chosen = null;
     this.turn = 0;
+    // What the notes were searched for that are shown.
+    this.found = "";
     // Called whenever other rows are shown.
     this.watchers = [];
     // The note that shall have the focus as soon as it is shown.
@@ -50,7 +52,7 @@ export class List {
   async load(from, isSearch = false) {
     const turn = ++this.turn;
     this.aim = from;
-    const query = new URLSearchParams({ q: this.search.value, order: this.order.value, from, count: this.seen });
+    const { value } = this.search, query = new URLSearchParams({ q: value, order: this.order.value, from, count: this.seen });
     let html, response;
     try {
       [html, response] = await getPart(`/part/list?${query}`, true);
@@ -60,10 +62,12 @@ export class List {
       return;
     }
     if (turn !== this.turn) return;
-    const focused = this.rows.contains(document.activeElement) ? document.activeElement.closest("li").dataset.id : null;
+    const { activeElement } = document, focused = this.rows.contains(activeElement) ? activeElement.closest("li").dataset.id : null;
+    const kind = activeElement.matches(".pick") ? ".pick" : "a";
     // Until the list has its new height, nothing may ask for its layout: the browser would scroll back to the end of a lower one.
     const height = this.rowHeight;
     this.rows.innerHTML = html;
+    this.found = value;
     this.from = from;
     this.total = Number(response.headers.get("X-Total"));
     this.layOut(height);
@@ -71,9 +75,16 @@ export class List {
     for (const watcher of this.watchers) watcher();
     const wanted = this.wanted && this.rows.querySelector(`li[data-id="${this.wanted}"] a`);
     if (wanted) this.wanted = null;
-    (wanted ?? (focused && this.rows.querySelector(`li[data-id="${focused}"] a`)))?.focus({ preventScroll: true });
+    (wanted ?? (focused && this.rows.querySelector(`li[data-id="${focused}"] ${kind}`)))?.focus({ preventScroll: true });
     if (isSearch) document.querySelector("#count").textContent = this.total === 1 ? "1 note" : `${this.total} notes`;
     if (from > 0 && this.rows.children.length === 0) this.load(0);
+  }
+
+  /** The first note of what is searched for. */
+  async first() {
+    // Other rows may be asked for meanwhile.
+    for (let turn = 0; turn < 5 && this.found !== this.search.value; turn++) await this.load(0, true);
+    return this.found === this.search.value ? this.rows.querySelector("a") : null;
   }
 
   /** Scrolls no further than to where the note stands, from 0 on, and shows the list there; `focuses`: the note gets the focus. */

@@ -53,6 +53,9 @@ export function merge(base, theirs, mine, marks = []) {
   return { text: out, marks: moved.map((mark) => mark ?? out.length) };
 }
 
+/** Where a place in `before` is in `after`; what is added there comes behind it. */
+export const moved = (place, before, after) => merge(before, after, before, [place]).marks[0];
+
 /** The text as a text area shows it: every line ends in one character. */
 export const shown = (text) => text.replace(/\r\n?/g, "\n");
 

@@ -15,6 +15,9 @@ class Refusal extends Error {
 const readJSON = (response) => response.json();
 const askInTime = (path, options) => fetch(path, { ...options, signal: AbortSignal.timeout(answerMilliseconds) });
 
+/** Whether a file is still there. */
+const isReadable = (file) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
+
 /** Asks with a body that may take long, and tells how much of it is sent, from 0 to 1; `fetch` does not say. */
 const askTelling = (progress) => (path, { method, headers, body }) => new Promise((done, fail) => {
   const request = new XMLHttpRequest();
@@ -22,7 +25,9 @@ const askTelling = (progress) => (path, { method, headers, body }) => new Promis
   for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
   request.upload.addEventListener("progress", ({ loaded, total }) => progress(total > 0 ? loaded / total : 1));
   request.addEventListener("load", () => done(new Response(request.response, { status: request.status })));
-  for (const name of ["error", "abort", "timeout"]) request.addEventListener(name, () => fail(new TypeError(name)));
+  for (const name of ["error", "abort", "timeout"]) {
+    request.addEventListener(name, async () => fail(await isReadable(body) ? new TypeError(name) : new Refusal("unreadable", "The file cannot be read.", { isFinal: true })));
+  }
   request.send(body);
 });
 

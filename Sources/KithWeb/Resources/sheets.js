@@ -2,7 +2,7 @@
 
 import { diff } from "./diff.js";
 import { shown, unshown } from "./merge.js";
-import { go, notDone } from "./app.js";
+import { go, here, notDone, once } from "./app.js";
 import { api, getPart } from "./requests.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -16,29 +16,31 @@ async function attempt(work) {
   }
 }
 
-/** Shows a sheet anew. The focus goes to what has taken the place of what is done. */
-async function again(path, selector, index = 0) {
-  if (!(await go(path, false))) return;
+/** Does one thing of a sheet at a time, and shows it anew where it is still seen. The focus goes to what has taken the place of what is done. */
+const change = (work, path, selector, index = 0) => once(path, async () => {
+  const isHere = here();
+  await attempt(work);
+  if (!isHere() || !(await go(path, false))) return;
   const left = [...document.querySelectorAll(selector)];
   left[Math.min(index, left.length - 1)]?.focus();
-}
+});
 
 /** Does what a button of a sheet says; `false` if it is none of them. */
 export function clickedOnSheet(button) {
   const { classList, id, dataset } = button;
   if (classList.contains("keep")) {
     const choice = button.closest(".choice");
-    attempt(() => api("/api/conflict", { note: choice.dataset.id, mark: choice.dataset.mark, index: Number(dataset.index) }))
-      .then(() => again("/conflicts", ".choice h2 a", [...document.querySelectorAll(".choice")].indexOf(choice)));
+    change(() => api("/api/conflict", { note: choice.dataset.id, mark: choice.dataset.mark, index: Number(dataset.index) }),
+      "/conflicts", ".choice h2 a", [...document.querySelectorAll(".choice")].indexOf(choice));
   } else if (classList.contains("restore")) {
     const index = [...document.querySelectorAll(".restore")].indexOf(button);
-    attempt(() => api("/api/trash/restore", { ids: [button.closest("tr").dataset.id] })).then(() => again("/trash", ".restore", index));
+    change(() => api("/api/trash/restore", { ids: [button.closest("tr").dataset.id] }), "/trash", ".restore", index);
   } else if (classList.contains("all") || classList.contains("meant")) {
     const answer = { device: button.closest("[data-device]").dataset.device, isMeant: classList.contains("meant") };
     button.disabled = true;
-    attempt(() => api("/api/trash/large", answer)).then(() => again("/trash", ".all")).finally(() => { button.disabled = false; });
+    change(() => api("/api/trash/large", answer), "/trash", ".all").finally(() => { button.disabled = false; });
   } else if (id === "empty") {
-    if (confirm("What is in the trash of this machine cannot be restored here afterwards.")) attempt(() => api("/api/trash/empty", {})).then(() => go("/trash", false));
+    if (confirm("What is in the trash of this machine cannot be restored here afterwards.")) change(() => api("/api/trash/empty", {}), "/trash", "#empty");
   } else if (id === "again") bringBack(find("#history").querySelectorAll("#versions li")[Number(find("#version").value)]);
   else if (id === "pair" || id === "token") {
     attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() }))
@@ -114,16 +116,16 @@ function bringButton({ text, index }, item) {
 }
 
 /** Brings a version back, or a paragraph of it beside what is there now. */
-async function bringBack(item, index = null) {
-  const { id } = find("#history").dataset;
+const bringBack = (item, index = null) => once("history", async () => {
+  const { id } = find("#history").dataset, isHere = here();
   const isDone = await attempt(async () => {
     const before = await textOf(id, item.dataset.version);
     const { text: now, version } = await api(`/api/note/${id}`);
     const text = index === null ? before : unshown(now, withParagraph(shown(now), shown(before), index));
     return api(`/api/note/${id}/body`, { text, base: version });
   });
-  if (isDone) go(`/note/${id}`);
-}
+  if (isDone && isHere()) await go(`/note/${id}`);
+});
 
 /** What stands between empty lines: `{text, start, end, index}`. */
 function paragraphs(text) {

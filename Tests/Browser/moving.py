@@ -1,0 +1,257 @@
+"""A person moves on while the page waits for an answer, or clicks twice: nothing else is done than what was asked for."""
+
+import json
+import re
+
+from homes import Home, until
+from pages import PNG, open_page, pump, saved
+
+
+class Desk:
+    """A page of one machine, requests of which are held back."""
+
+    def __init__(self, browser, name):
+        self.home = Home(name)
+        self.home.start("web", "--port", "0", "--no-discovery")
+        self.page = open_page(browser, self.home)
+        self.base = re.match(r"https?://[^/]+", self.page.url).group(0)
+        self.held = []
+
+    def add(self, title, body="text"):
+        return self.home.kith("note", "add", title, "--body", body).splitlines()[-1]
+
+    def tab(self):
+        tab = self.page.context.new_page()
+        tab.set_default_timeout(60_000)
+        return tab
+
+    def open(self, note, page=None):
+        page = page or self.page
+        page.goto(f"{self.base}/note/{note}")
+        page.locator("#text").wait_for()
+        until(lambda: saved(page) and page.inner_text("#status") != "", "the note is open")
+
+    def turn_to(self, note):
+        """By the list, which does not load the page anew."""
+        until(lambda: self.page.locator(f'#rows li[data-id="{note}"]').count() == 1, "it is in the list")
+        self.page.evaluate("(id) => document.querySelector(`#rows li[data-id='${id}'] a`).click()", note)
+        self.page.wait_for_url(f"**/note/{note}")
+        self.page.locator(f"#note[data-id='{note}']").wait_for()
+
+    def type_at_end(self, words, page=None):
+        page = page or self.page
+        page.focus("#text")
+        page.keyboard.press("Control+End")
+        page.keyboard.insert_text(words)
+
+    def hold(self, path):
+        """Holds back requests of this path that change something, until they are let go."""
+        self.page.route(path, lambda route: self.held.append(route) if route.request.method == "POST" else route.continue_())
+
+    def is_held(self, count=1):
+        pump(self.page, lambda: len(self.held) >= count, "it is asked for")
+
+    def let_go(self, path):
+        while self.held:
+            self.held.pop(0).continue_()
+        self.page.unroute(path)
+
+    def titles(self):
+        return sorted(line.split("  ")[-1] for line in self.home.kith("note", "list").splitlines())
+
+
+def part_moving_on(browser):
+    """Another note is opened before one is deleted, restored, written or has its picture; a note comes back from the trash."""
+    desk = Desk(browser, "moving")
+    old, precious = desk.add("Old", "rubbish"), desk.add("Precious", "precious")
+    leave_what_is_deleted(desk, old, precious)
+    leave_what_is_asked_for(desk, old, precious)
+    write_in_what_is_deleted(desk, precious)
+    # The news that it is deleted may come before the answer.
+    assert not [each for each in desk.page.complaints if "404" not in each], desk.page.complaints
+    put_in_pictures(desk)
+    desk.home.stop()
+
+
+def leave_what_is_deleted(desk, old, precious):
+    page, home = desk.page, desk.home
+    desk.open(old)
+    desk.hold("**/body")
+    desk.type_at_end(" more")
+    page.click("#delete")
+    desk.is_held()
+    desk.turn_to(precious)
+    desk.let_go("**/body")
+    until(lambda: home.kith("trash", "list"), "a note is deleted")
+    desk.type_at_end(" and more")
+    until(lambda: home.body(precious) == "precious and more" and saved(page), "the other note is there, and saved")
+    assert page.url.endswith(precious) and "Old" in home.kith("trash", "list"), home.kith("trash", "list")
+
+
+def leave_what_is_asked_for(desk, old, precious):
+    page, home = desk.page, desk.home
+    page.goto(desk.base + "/trash")
+    desk.hold("**/api/trash/restore")
+    page.click(".restore")
+    desk.is_held()
+    desk.turn_to(precious)
+    page.focus("#text")
+    with page.expect_response("**/api/trash/restore"):
+        desk.let_go("**/api/trash/restore")
+    until(lambda: home.body(old), "the note is restored")
+    desk.hold("**/api/note")
+    page.click("#new")
+    desk.is_held()
+    page.focus("#text")
+    with page.expect_response("**/api/note"):
+        desk.let_go("**/api/note")
+    until(lambda: "New note" in page.inner_text("#rows"), "the new note is in the list")
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(".")
+    until(lambda: home.body(precious) == "precious and more.", "one goes on to type where one typed")
+    assert page.url.endswith(precious), page.url
+
+
+def write_in_what_is_deleted(desk, precious):
+    """By another tab, which brings it back."""
+    page, home, other = desk.page, desk.home, desk.tab()
+    desk.open(precious, other)
+    desk.open(precious)
+    page.click("#delete")
+    other.locator("#gone").wait_for()
+    assert "kept in this browser" not in other.inner_text("#gone"), "nothing was typed that would be kept"
+    desk.type_at_end(" late", other)
+    until(lambda: "kept in this browser" in other.inner_text("#gone"), "the page says where it is kept")
+    home.kith("trash", "restore", precious)
+    until(lambda: home.body(precious).endswith(" late") and other.locator("#gone").count() == 0, "it is saved, and not said to be deleted")
+
+
+def put_in_pictures(desk):
+    """A picture goes where one was when it was attached, whatever is typed meanwhile."""
+    page, home = desk.page, desk.home
+    note, other = desk.add("Pictures", "start end"), desk.add("Another")
+    choose = lambda: page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
+    desk.open(note)
+    page.focus("#text")
+    page.evaluate("document.querySelector('#text').setSelectionRange(5, 5)")
+    desk.hold("**/attach*")
+    choose()
+    desk.is_held()
+    page.keyboard.type(", typed on")
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("above ")
+    keys = page.context.new_cdp_session(page)
+    keys.send("Input.imeSetComposition", {"text": "ka", "selectionStart": 2, "selectionEnd": 2})
+    with page.expect_response("**/attach*"):
+        desk.let_go("**/attach*")
+    until(lambda: page.evaluate("fetch('/part/rendered/' + location.pathname.split('/').at(-1)).then((answer) => answer.text())").count("dot.png"), "it is attached")
+    assert page.input_value("#text") == "above kastart, typed on end", page.input_value("#text")
+    keys.send("Input.insertText", {"text": "\u6f22"})
+    expected = "above \u6f22start![[dot.png]], typed on end"
+    until(lambda: home.body(note) == expected and saved(page), "it stands where it was attached")
+    # The note is left, and opened again, while a picture is on its way.
+    desk.hold("**/attach*")
+    page.evaluate("document.querySelector('#text').setSelectionRange(5, 5)")
+    choose()
+    desk.is_held()
+    desk.turn_to(other)
+    desk.turn_to(note)
+    desk.type_at_end(", typed now")
+    with page.expect_response("**/attach*"):
+        desk.let_go("**/attach*")
+    expected = expected.replace("above", "above![[dot-2.png]]") + ", typed now"
+    until(lambda: re.sub(r"dot[^.\]]+\.png", "dot-2.png", home.body(note)) == expected and saved(page), f"the picture is there, too: {home.body(note)}")
+
+
+def part_twice(browser):
+    """The second click of a double click, before and after the page shows what became of the first, does nothing."""
+    desk = Desk(browser, "twice")
+    page, home = desk.page, desk.home
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+    counts = lambda path: len([each for each in asked if path in each])
+
+    def click_twice(selector, is_done):
+        box = page.locator(selector).first.bounding_box()
+        place = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.click(*place)
+        pump(page, is_done, f"{selector} is done")
+        # As a browser tells the second click, where something else stands by now.
+        page.mouse.down(click_count=2)
+        page.mouse.up(click_count=2)
+        # What it asked for would be asked for before this is answered.
+        page.evaluate("fetch('/api/pair').then((answer) => answer.text())")
+
+    gone = [desk.add(f"Gone {number}") for number in range(4)]
+    home.kith("note", "rm", *gone)
+    page.goto(desk.base + "/trash")
+    click_twice(".restore", lambda: page.locator(".restore").count() == 3)
+    page.locator(".restore").first.dblclick()
+    pump(page, lambda: page.locator(".restore").count() == 2, "the next one is restored")
+    assert counts("/restore") == 2, asked
+    # With the keyboard, one after the other.
+    for left in (1, 0):
+        page.keyboard.press("Enter")
+        pump(page, lambda: page.locator(".restore").count() == left, "the next one is restored")
+    note = desk.add("Files")
+    desk.open(note)
+    files = [{"name": f"{name}.txt", "mimeType": "text/plain", "buffer": name.encode()} for name in "abc"]
+    page.set_input_files("#attach", files)
+    until(lambda: page.locator("li[data-file]").count() == 3, "three files are attached")
+    click_twice(".detach", lambda: page.locator("li[data-file]").count() == 2)
+    assert counts("/detach") == 1, asked
+    for tag in ("one", "two", "three"):
+        page.fill("#tag", tag)
+        page.press("#tag", "Enter")
+        until(lambda: f"#{tag}" in page.inner_text("#tags"), "it has the tag")
+    begun = counts("/fields")
+    click_twice(".untag", lambda: page.locator(".untag").count() == 2)
+    assert counts("/fields") == begun + 1, asked
+    page.locator("#new").dblclick()
+    page.wait_for_url(lambda url: not url.endswith(note))
+    assert len([each for each in asked if each.endswith("/api/note")]) == 1, asked
+    home.kith("note", "rm", page.url.split("/")[-1])
+    page.locator("#gone button").dblclick()
+    until(lambda: page.locator("#gone").count() == 0 and page.locator("#text").count() == 1, "it is written as a new note")
+    assert len([each for each in asked if each.endswith("/api/note")]) == 2, asked
+    home.stop()
+
+
+def part_titles(browser):
+    """A title that two people changed is asked for, also after the page was loaded anew or the note opened again."""
+    desk = Desk(browser, "titles")
+    page, home = desk.page, desk.home
+    other = desk.add("Another")
+    for answer, is_left in (("Take that one", False), ("Keep mine", True), ("Keep mine", False)):
+        note = desk.add("Begun")
+        desk.open(note)
+        page.context.set_offline(True)
+        page.fill("#title", "Mine")
+        until(lambda: page.inner_text("#saved") == "Kept in this browser", "it is kept")
+        home.kith("note", "edit", note, "--title", "Theirs")
+        page.context.set_offline(False)
+        page.locator("#titles").wait_for()
+        if is_left:
+            desk.turn_to(other)
+            desk.turn_to(note)
+        else:
+            page.reload()
+        page.locator("#titles").wait_for()
+        title = lambda: json.loads(home.kith("note", "show", note, "--json"))["title"]
+        assert page.input_value("#title") == "Mine" and title() == "Theirs", title()
+        page.click(f"#titles button:has-text('{answer}')")
+        chosen = "Mine" if answer == "Keep mine" else "Theirs"
+        until(lambda: title() == chosen and page.input_value("#title") == chosen and saved(page), "it is what was chosen")
+    # What was typed into a note that is deleted can be left.
+    desk.open(note)
+    page.context.set_offline(True)
+    page.fill("#title", "Late")
+    until(lambda: page.inner_text("#saved") == "Kept in this browser", "it is kept")
+    home.kith("note", "rm", note)
+    page.goto("about:blank")
+    page.context.set_offline(False)
+    page.goto(desk.base)
+    page.click("#alerts button:has-text('Discard')")
+    until(lambda: page.inner_text("#alerts") == "", "nothing is said any more")
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('kith:draft:'))") == []
+    home.stop()
