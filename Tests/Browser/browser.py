@@ -26,6 +26,7 @@ import moving
 import ordering
 import others
 import places
+import quick
 import undoing
 import writing
 from homes import Home
@@ -34,7 +35,7 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):
-    modules = (writing, merging, moving, early, undoing, others, places, choices, ordering, figures)
+    modules = (writing, merging, moving, quick, early, undoing, others, places, choices, ordering, figures)
     return next(getattr(module, "part_" + part) for module in modules if hasattr(module, "part_" + part))
 
 

@@ -271,7 +271,8 @@ export class Editor {
       if (note.version !== this.base.version) this.take(note, shown(this.base.text));
       this.showFields(note);
       this.isBack();
-      await this.render();
+      // What is typed meanwhile does not wait for it.
+      this.render();
     });
   }
 
@@ -392,11 +393,16 @@ export class Editor {
   tick(version, index, isTicked) {
     const text = this.base ? this.versions.get(version) : undefined;
     if (text === undefined) return false;
-    const lines = text.split("\n");
-    lines[index] = lines[index].replace(/^([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX ]{1,2}\]/, (_, start) => `${start}[${isTicked ? "x" : " "}]`);
+    const lines = text.split("\n"), [start] = /^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+/.exec(lines[index]) ?? [""];
+    // The line may be another one by now, and the box, too.
+    const at = moved(lines.slice(0, index).join("\n").length + (index > 0 ? 1 : 0) + start.length, text, this.area.value);
+    const [box] = /^\[[xX ]{1,2}\]/.exec(this.area.value.slice(at, at + 4)) ?? [];
+    if (!box) return true;
     const { selectionStart, selectionEnd } = this.area;
-    const merged = merge(text, lines.join("\n"), this.area.value, [selectionStart, selectionEnd]);
-    this.put(merged.text, merged.marks);
+    const follow = (place) => moved(place, this.steps.text, this.area.value);
+    this.learn();
+    this.area.setRangeText(`[${isTicked ? "x" : " "}]`, at, at + box.length, "preserve");
+    this.area.setSelectionRange(follow(selectionStart), follow(selectionEnd));
     this.learn();
     this.changed();
     this.save();
@@ -470,7 +476,11 @@ export class Editor {
   failed(error) {
     if (error.code === "notFound" && this.base) {
       // It may be a version of the text that is not there.
-      isDeleted(this.id).then((isGone) => { if (isGone) this.isGone(); else this.tryAgain(); });
+      isDeleted(this.id).then((isGone) => {
+        if (isGone) return this.isGone();
+        if (!this.isIdle) this.tellUnsaved();
+        this.tryAgain();
+      });
       return;
     }
     if (!this.isIdle) this.tellUnsaved();

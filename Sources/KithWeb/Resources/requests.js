@@ -15,8 +15,17 @@ class Refusal extends Error {
 const readJSON = (response) => response.json();
 const askInTime = (path, options) => fetch(path, { ...options, signal: AbortSignal.timeout(answerMilliseconds) });
 
-/** Whether a file is still there. */
-const isReadable = (file) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
+/** Whether a file that was chosen is still there. */
+async function isReadable(file) {
+  try {
+    const reader = file.stream().getReader();
+    await reader.read();
+    reader.cancel();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Asks with a body that may take long, and tells how much of it is sent, from 0 to 1; `fetch` does not say. */
 const askTelling = (progress) => (path, { method, headers, body }) => new Promise((done, fail) => {

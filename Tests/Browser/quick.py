@@ -1,0 +1,157 @@
+"""Quick hands: what is ticked, searched, pasted and chosen is what one meant, and the focus stays where one works."""
+
+import os
+
+from homes import until
+from moving import Desk
+from pages import pump, saved
+
+
+def part_quick(browser):
+    """Boxes ticked one after the other, by click and by key, a search that is not answered yet, and undo after a link within the page."""
+    desk = Desk(browser, "quick")
+    tick_quickly(desk)
+    stay_in_list(desk)
+    search_at_once(desk)
+    undo_after_links(desk)
+    assert not desk.page.complaints, desk.page.complaints
+    desk.home.stop()
+
+
+def tick_quickly(desk):
+    page, home = desk.page, desk.home
+    note = desk.add("Boxes", "\n".join(f"- [ ] item {number}" for number in range(6)))
+    desk.open(note)
+    boxes = page.locator("#rendered input[type=checkbox]:not([disabled])")
+    until(lambda: boxes.count() == 6, "the boxes can be ticked")
+    # What is shown stays behind what is saved.
+    before = page.evaluate("fetch(`/part/rendered/${location.pathname.split('/').at(-1)}`).then((answer) => answer.text())")
+    page.route("**/part/rendered/*", lambda route: route.fulfill(content_type="text/html", body=before))
+    for number in range(4):
+        boxes.nth(number).click()
+        until(lambda: home.body(note).count("[x]") == number + 1, "it is ticked")
+    page.unroute("**/part/rendered/*")
+    # Others write, which is shown before this page has looked at the text.
+    held = []
+    page.route(f"**/api/note/{note}", lambda route: held.append(route))
+    home.kith("note", "edit", note, "--body", "above\n" + home.body(note))
+    page.evaluate("() => import('/app.js').then(({ current }) => current().render())")
+    until(lambda: "above" in page.inner_text("#rendered"), "it is shown")
+    boxes.nth(4).click()
+    pump(page, lambda: held, "the page looks at the text")
+    while held:
+        held.pop().continue_()
+    page.unroute(f"**/api/note/{note}")
+    until(lambda: home.body(note).count("[x]") == 5, "it is ticked all the same")
+    until(lambda: page.locator("#rendered input:checked").count() == 5, "that is shown")
+    # By key, and then the next one.
+    boxes.nth(5).focus()
+    page.keyboard.press("Space")
+    until(lambda: home.body(note).count("[x]") == 6 and page.locator("#rendered input:checked").count() == 6, "it is ticked")
+    page.keyboard.press("Space")
+    until(lambda: home.body(note).count("[x]") == 5, "the focus is still there")
+
+
+def stay_in_list(desk):
+    page = desk.page
+    page.click("#choose")
+    page.locator("#rows .pick").first.focus()
+    page.keyboard.press("Space")
+    desk.add("One more")
+    until(lambda: "One more" in page.inner_text("#rows"), "the list is another one")
+    page.keyboard.press("Space")
+    until(lambda: page.inner_text("#chosen") == "0 notes chosen", "the focus is still at the box")
+    page.click("#several [data-several=none]")
+
+
+def search_at_once(desk):
+    page = desk.page
+    desk.add("Zebra")
+    desk.add("Last of all")
+    until(lambda: page.inner_text("#rows .title >> nth=0") == "Last of all", "the list is there")
+    desk.open(desk.add("Open"))
+    held = []
+    page.route("**/part/list?q=zebra*", lambda route: held.append(route))
+    page.focus("#search")
+    page.keyboard.insert_text("zebra")
+    pump(page, lambda: held, "it is searched for")
+    page.keyboard.press("Enter")
+    while held:
+        held.pop().continue_()
+    page.unroute("**/part/list?q=zebra*")
+    until(lambda: page.input_value("#title") != "Open", "a note is opened")
+    assert page.input_value("#title") == "Zebra", page.input_value("#title")
+    page.fill("#search", "")
+
+
+def undo_after_links(desk):
+    page, home = desk.page, desk.home
+    note = desk.add("Linked", "[down](#end)\n")
+    desk.open(note)
+    desk.type_at_end("typed")
+    until(lambda: saved(page) and home.body(note).endswith("typed"), "it is saved")
+    page.locator("#rendered a[href$='#end']").click()
+    page.evaluate("document.querySelector('.skip').click()")
+    page.go_back()
+    page.evaluate("fetch('/api/pair').then((answer) => answer.text())")
+    page.focus("#text")
+    page.keyboard.press("Control+z")
+    until(lambda: home.body(note) == "[down](#end)\n", "what was typed is taken back")
+
+
+def part_pasted(browser):
+    """Text that comes with a picture of it, files that are gone, and notes of which the file was replaced."""
+    desk = Desk(browser, "pasted")
+    page, home = desk.page, desk.home
+    note = desk.add("Pasted", "")
+    desk.open(note)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    is_left = page.evaluate(PASTE, True)
+    assert is_left and not [each for each in asked if "/attach" in each], "the browser pastes the text"
+    assert not page.evaluate(PASTE, False), "a picture alone is attached"
+    until(lambda: "![[copied.png]]" in home.body(note), "it is in the text")
+    # A file that is gone before its turn.
+    files = [os.path.join(home.folder, name) for name in ("first.txt", "second.txt")]
+    for file in files:
+        with open(file, "w") as opened:
+            opened.write("text")
+    desk.hold("**/attach*")
+    page.set_input_files("#attach", files)
+    desk.is_held()
+    os.remove(files[1])
+    page.evaluate(SAID)
+    desk.let_go("**/attach*")
+    until(lambda: "cannot be read" in page.inner_text("#alerts"), "the page says why it is not attached")
+    assert "“second.txt” was not attached" in page.inner_text("#alerts") and "does not answer" not in page.evaluate("said.join()"), page.evaluate("said")
+    page.click("#alerts button")
+    # An older file takes the place of this one: the version is not known there, and the note is no deleted one.
+    desk.type_at_end(" newer")
+    until(lambda: saved(page) and home.body(note).endswith(" newer"), "it is saved")
+    unknown = lambda route: route.fulfill(status=404, content_type="application/json", body='{"error":"notFound","message":"No change is named so."}')
+    page.route("**/body", unknown)
+    page.evaluate(SAID)
+    with page.expect_response("**/body"):
+        desk.type_at_end(" typed")
+    until(lambda: page.inner_text("#saved").startswith("Kept"), "it is kept")
+    page.unroute("**/body")
+    until(lambda: home.body(note).endswith(" newer typed") and saved(page), "it is saved as soon as that goes")
+    assert page.locator("#gone").count() == 0 and "deleted" not in page.evaluate("said.join()")
+    home.stop()
+
+
+# Pastes a picture, with or without the text of it; whether the browser goes on with it.
+PASTE = """(withText) => {
+  const data = new DataTransfer();
+  data.items.add(new File([new Uint8Array(9)], "copied.png", { type: "image/png" }));
+  if (withText) data.setData("text/plain", "copied");
+  const area = document.querySelector("#text");
+  area.focus();
+  return area.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+}"""
+
+# Remembers what is said on top.
+SAID = """() => {
+  window.said = [];
+  new MutationObserver(() => said.push(document.querySelector("#alerts").innerText)).observe(document.querySelector("#alerts"), { childList: true });
+}"""
