@@ -68,7 +68,8 @@ WORDS = r"""async () => {
     let place = null;
     for (let count = 1 + random(30); count > 0; count--) {
       const isCommon = random(3) === 0, word = isCommon ? one("the", "and", "of") : fresh();
-      const end = count === 1 ? "" : one(" ", " ", " ", ", ", ". ", "\n", "\n\n"), owner = isCommon ? "nobody" : one("theirs", "mine", "nobody");
+      const end = count === 1 ? "" : one(" ", " ", " ", ", ", ". ", "\n", "\n\n");
+      const owner = isCommon ? "nobody" : one("theirs", "mine", "nobody");
       const changed = owner === "nobody" ? word : one(fresh(), `${word} ${fresh()}`);
       // The cursor is in a word that nobody else changes.
       if (owner !== "theirs" && !isCommon && random(5) === 0) place = [text.mine.length + 1, text.both.length + 1];
@@ -89,7 +90,7 @@ LONG = r"""async () => {
   const { merge } = await import("/merge.js");
   for (const line of [(index) => `line ${index} of a long text`, (index) => `line ${index % 7}`, (index) => `${index % 3}`]) {
     const lines = Array.from({ length: 9000 }, (_, index) => line(index));
-    const made = (...owners) => lines.map((each, index) => each + (owners.includes(index % 3) ? ` ${owners.length && index % 3}` : "")).join("\n");
+    const made = (...owners) => lines.map((each, index) => each + (owners.includes(index % 3) ? ` ${index % 3}` : "")).join("\n");
     const base = made(), { text } = merge(base, made(0), "top\n" + made(1) + "\nend");
     if (text !== "top\n" + made(0, 1) + "\nend") return `${line(8)}: ${text.length} characters for ${made(0, 1).length + 8}`;
   }

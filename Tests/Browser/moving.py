@@ -144,7 +144,7 @@ def put_in_pictures(desk):
     keys.send("Input.imeSetComposition", {"text": "ka", "selectionStart": 2, "selectionEnd": 2})
     with page.expect_response("**/attach*"):
         desk.let_go("**/attach*")
-    until(lambda: page.evaluate("fetch('/part/rendered/' + location.pathname.split('/').at(-1)).then((answer) => answer.text())").count("dot.png"), "it is attached")
+    until(lambda: "dot.png" in page.evaluate(READING), "it is attached")
     assert page.input_value("#text") == "above kastart, typed on end", page.input_value("#text")
     keys.send("Input.insertText", {"text": "\u6f22"})
     expected = "above \u6f22start![[dot.png]], typed on end"
@@ -160,7 +160,11 @@ def put_in_pictures(desk):
     with page.expect_response("**/attach*"):
         desk.let_go("**/attach*")
     expected = expected.replace("above", "above![[dot-2.png]]") + ", typed now"
-    until(lambda: re.sub(r"dot[^.\]]+\.png", "dot-2.png", home.body(note)) == expected and saved(page), f"the picture is there, too: {home.body(note)}")
+    until(lambda: re.sub(r"dot[^.\]]+\.png", "dot-2.png", home.body(note)) == expected and saved(page), "the picture is there, too")
+
+
+# The note as it reads, asked for by itself.
+READING = "fetch('/part/rendered/' + location.pathname.split('/').at(-1)).then((answer) => answer.text())"
 
 
 def part_twice(browser):

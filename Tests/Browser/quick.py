@@ -3,7 +3,7 @@
 import os
 
 from homes import until
-from moving import Desk
+from moving import READING, Desk
 from pages import pump, saved
 
 
@@ -25,7 +25,7 @@ def tick_quickly(desk):
     boxes = page.locator("#rendered input[type=checkbox]:not([disabled])")
     until(lambda: boxes.count() == 6, "the boxes can be ticked")
     # What is shown stays behind what is saved.
-    before = page.evaluate("fetch(`/part/rendered/${location.pathname.split('/').at(-1)}`).then((answer) => answer.text())")
+    before = page.evaluate(READING)
     page.route("**/part/rendered/*", lambda route: route.fulfill(content_type="text/html", body=before))
     for number in range(4):
         boxes.nth(number).click()
@@ -123,13 +123,14 @@ def part_pasted(browser):
     page.evaluate(SAID)
     desk.let_go("**/attach*")
     until(lambda: "cannot be read" in page.inner_text("#alerts"), "the page says why it is not attached")
-    assert "“second.txt” was not attached" in page.inner_text("#alerts") and "does not answer" not in page.evaluate("said.join()"), page.evaluate("said")
+    assert "“second.txt” was not attached" in page.inner_text("#alerts"), page.inner_text("#alerts")
+    assert "does not answer" not in page.evaluate("said.join()"), page.evaluate("said")
     page.click("#alerts button")
     # An older file takes the place of this one: the version is not known there, and the note is no deleted one.
     desk.type_at_end(" newer")
     until(lambda: saved(page) and home.body(note).endswith(" newer"), "it is saved")
-    unknown = lambda route: route.fulfill(status=404, content_type="application/json", body='{"error":"notFound","message":"No change is named so."}')
-    page.route("**/body", unknown)
+    unknown = '{"error":"notFound","message":"No change is named so."}'
+    page.route("**/body", lambda route: route.fulfill(status=404, content_type="application/json", body=unknown))
     page.evaluate(SAID)
     with page.expect_response("**/body"):
         desk.type_at_end(" typed")
@@ -153,5 +154,6 @@ PASTE = """(withText) => {
 # Remembers what is said on top.
 SAID = """() => {
   window.said = [];
-  new MutationObserver(() => said.push(document.querySelector("#alerts").innerText)).observe(document.querySelector("#alerts"), { childList: true });
+  const box = document.querySelector("#alerts");
+  new MutationObserver(() => said.push(box.innerText)).observe(box, { childList: true });
 }"""

@@ -353,7 +353,10 @@ document.addEventListener("click", (event) => {
   else if (button.id === "delete") deleteNote();
   else if (button.classList.contains("untag")) {
     const { id } = editor;
-    once("untag", () => editor.change({ removeTags: [button.dataset.tag] }).then(() => { if (editor?.id === id) document.querySelector("#tag").focus(); }));
+    once("untag", async () => {
+      await editor.change({ removeTags: [button.dataset.tag] });
+      if (editor?.id === id) document.querySelector("#tag").focus();
+    });
   }
 });
 
@@ -437,7 +440,11 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (target.id === "title" && key === "Enter" && !event.isComposing) { event.preventDefault(); write(); return; }
-  if (target.id === "search" && key === "Enter") { const isHere = here(); list.first().then((link) => { if (isHere()) link?.click(); }); return; }
+  if (target.id === "search" && key === "Enter") {
+    const isHere = here();
+    list.first().then((link) => { if (isHere()) link?.click(); });
+    return;
+  }
   if (target.id === "search" && key === "ArrowDown") { event.preventDefault(); document.querySelector("#rows a")?.focus(); return; }
   if (key === "Escape" && !event.isComposing) {
     if (target.matches("textarea, input, select")) { target.blur(); document.querySelector("#rows a[aria-current], #rows a")?.focus(); } else if (location.pathname !== "/") go("/");

@@ -14,7 +14,7 @@ const words = new RegExp(`(?:${letter}${more}*)+|\\r\\n|[\\r\\n]|[^\\S\\r\\n]+|\
 const isLetter = new RegExp(`^${letter}`, "u"), goesOn = new RegExp(`^${more}`, "u");
 const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00, isLow = (unit) => unit >= 0xdc00 && unit < 0xe000;
 
-/** What makes `to` of `from`: `{at, removed, added}` in order, with places in `from`. Where a word took the place of another one, it is whole. */
+/** What makes `to` of `from`: `{at, removed, added}` in order, with places in `from`. A word that took the place of another one is whole. */
 export function diff(from, to) { return splices(from, to, isWordBorder); }
 
 /** As {@link diff}, without the letters that both words begin and end with. */
@@ -41,7 +41,8 @@ function splices(from, to, isBorder) {
     .flatMap((part) => (isBoth(part) ? joined(from, compare(part, (text) => text.match(words))) : [part]));
   let last = 0;
   return parts.map(trim).filter(([a, b, c, d]) => a < b || c < d).map((part) => {
-    const way = isBoth(part) || isBorder === isSignBorder ? 0 : wayBack(...(part[0] < part[1] ? [from, part[0], part[1]] : [to, part[2], part[3]]));
+    const [text, ...ends] = part[0] < part[1] ? [from, part[0], part[1]] : [to, part[2], part[3]];
+    const way = isBoth(part) || isBorder === isSignBorder ? 0 : wayBack(text, ...ends);
     const [at, end, start, stop] = part.map((place) => place - (way <= part[0] - last ? way : 0));
     last = end;
     return { at, removed: end - at, added: to.slice(start, stop) };

@@ -1,23 +1,20 @@
 // The note that is open: saves what is typed, shows what others write meanwhile, and loses no letter on the way.
 
 import { merge, moved, shown } from "./merge.js";
+import { Attachments } from "./attachments.js";
 import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
-import { alertWith, current, go, here, isDeleted, isOnline, notDone, once, say, saveOrphans } from "./app.js";
-import { api, getPart, send } from "./requests.js";
+import { alertWith, go, here, isDeleted, isOnline, notDone, once, saveOrphans } from "./app.js";
+import { api, getPart } from "./requests.js";
 
 const pauseMilliseconds = 300;
 const retriesMilliseconds = [2_000, 30_000];
-const composedMilliseconds = 100;
 // Versions of which a box may be ticked that is shown.
 const versionsMax = 10;
 
 /** The notes that were left before all was saved, with the end of saving it. */
 const leaving = new Map();
 export const isLeaving = (id) => leaving.has(id);
-
-/** What shows a picture: a name that would end the link, or be another one, is written as an address. */
-const linkTo = (name) => (/^[^\s[\]|#^][^[\]|#^]*$/.test(name) && !/\s$/.test(name) ? `![[${name}]]` : `![](attachments/${encodeURIComponent(name).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)})`);
 
 export class Editor {
   constructor(element) {
@@ -35,8 +32,7 @@ export class Editor {
     this.base = null;
     /** The texts of the last versions, as they were shown. */
     this.versions = new Map();
-    /** The places `{at}` in the text where files will stand that are being attached. */
-    this.places = new Set();
+    this.attachments = new Attachments(this);
     this.begun = { ...begun, version: element.querySelector("#markdown")?.dataset.version };
     /** A save of which no answer has come. */
     this.pending = null;
@@ -149,13 +145,8 @@ export class Editor {
 
   /** Tells `steps` what was typed since they were told last. */
   learn({ inputType, timeStamp } = {}) {
-    this.follow(this.area.value);
+    this.attachments.follow(this.steps.text, this.area.value);
     this.steps.typed(this.area.value, this.area.selectionEnd, inputType, timeStamp);
-  }
-
-  /** What is attached goes where the text goes that it belongs to. */
-  follow(text) {
-    for (const place of this.places) place.at = moved(place.at, this.steps.text, text);
   }
 
   /** Takes back what was typed last, or does it again, if `event` asks for that. */
@@ -166,7 +157,7 @@ export class Editor {
     this.learn();
     const { text } = this.steps, place = this.steps[way]();
     if (place === null) return;
-    for (const each of this.places) each.at = moved(each.at, text, this.steps.text);
+    this.attachments.follow(text, this.steps.text);
     this.put(this.steps.text, [place, place]);
     // What gets the focus is scrolled to its cursor.
     if (this.area.scrollHeight > this.area.clientHeight) this.area.blur();
@@ -334,7 +325,7 @@ export class Editor {
   show(text, marks) {
     if (this.area.value === text) return;
     this.learn();
-    this.follow(text);
+    this.attachments.follow(this.steps.text, text);
     this.steps.others(text);
     this.put(text, marks);
   }
@@ -409,40 +400,7 @@ export class Editor {
     return true;
   }
 
-  /** Attaches files, one after the other, so that each gets a name of its own. */
-  attach(files) {
-    const place = { at: this.area.selectionEnd };
-    this.places.add(place);
-    return this.attaching = (this.attaching ?? Promise.resolve()).then(() => this.attachAll(files, place)).finally(() => this.places.delete(place));
-  }
-
-  async attachAll(files, place) {
-    for (const file of files) {
-      // In tens, as each is read out. Beside the saves, which go on.
-      const progress = (part) => this.tell(`Attaching ${file.name} … ${10 * Math.floor(10 * part)} %`);
-      progress(0);
-      const saved = await send(`/api/note/${this.id}/attach?name=${encodeURIComponent(file.name)}`, file, progress)
-        .catch((error) => { say(`“${file.name}” was not attached: ${error.message}`); });
-      if (saved && file.type.startsWith("image/")) await this.insert(linkTo(saved.name), place);
-    }
-    this.tell(this.isDirty ? "Typing …" : "Saved");
-    this.openAgain.render();
-  }
-
-  /** The same note, if it was left and opened again. */
-  get openAgain() { return this.isClosed && current()?.id === this.id ? current() : this; }
-
-  /** Puts `words` into the text where `place` is, behind which it is then. */
-  async insert(words, place) {
-    while (this.openAgain.isComposing) await new Promise((done) => setTimeout(done, composedMilliseconds));
-    const { openAgain: open } = this, { area } = open;
-    open.learn();
-    const at = open === this ? place.at : moved(place.at, this.steps.text, area.value), isThere = area.selectionStart === at && area.selectionEnd === at;
-    area.setRangeText(words, at, at, isThere ? "end" : "preserve");
-    open.learn();
-    if (open === this) place.at = at + words.length;
-    open.changed();
-  }
+  attach(files) { return this.attachments.attach(files); }
 
   // Fields
 
@@ -526,7 +484,8 @@ export class Editor {
   /** Says of a note that was deleted where that is which was typed into it. */
   tellGone() {
     const words = this.element.querySelector("#gone span");
-    if (words) words.textContent = "This note was deleted. " + (this.isIdle ? "" : `What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `);
+    const kept = `What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `;
+    if (words) words.textContent = "This note was deleted. " + (this.isIdle ? "" : kept);
   }
 
   /** The note was deleted, and is there again. */

@@ -37,8 +37,8 @@ export function merge(base, theirs, mine, marks = []) {
       marks.forEach((mark, index) => { if (moved[index] === null && mark === minePlace) moved[index] = out.length; });
     }
     // What is only added stands before what takes the place of something.
-    const isBefore = isMineNext && me.splices[me.next].removed === 0 && them.splices[them.next]?.at === at && them.splices[them.next].removed > 0;
-    if (isBefore) take(me, at, true);
+    const their = them.splices[them.next];
+    if (isMineNext && me.splices[me.next].removed === 0 && their?.at === at && their.removed > 0) take(me, at, true);
     take(them, at, false);
     take(me, at, true);
     const end = sorted[index + 1];

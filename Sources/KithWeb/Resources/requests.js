@@ -35,7 +35,10 @@ const askTelling = (progress) => (path, { method, headers, body }) => new Promis
   request.upload.addEventListener("progress", ({ loaded, total }) => progress(total > 0 ? loaded / total : 1));
   request.addEventListener("load", () => done(new Response(request.response, { status: request.status })));
   for (const name of ["error", "abort", "timeout"]) {
-    request.addEventListener(name, async () => fail(await isReadable(body) ? new TypeError(name) : new Refusal("unreadable", "The file cannot be read.", { isFinal: true })));
+    request.addEventListener(name, async () => {
+      const isThere = await isReadable(body);
+      fail(isThere ? new TypeError(name) : new Refusal("unreadable", "The file cannot be read.", { isFinal: true }));
+    });
   }
   request.send(body);
 });

@@ -6,7 +6,7 @@ const workMax = 6_000_000, editsMin = 16, editsMax = 2_000, depthMax = 500;
 // "No path ends here."
 const unreached = -(2 ** 30);
 
-/** The stretches `[start, end, start, end]` in which `olds` and `news` differ, in order; between two of them is something that is the same. */
+/** The stretches `[start, end, start, end]` in which `olds` and `news` differ, in order; between two of them something is the same. */
 export function differing(olds, news) {
   const numbers = new Map();
   const number = (piece) => numbers.get(piece) ?? (numbers.set(piece, numbers.size), numbers.size - 1);
@@ -78,7 +78,7 @@ function anchors(a, b, [start, end, from, to]) {
   const inA = new Map(), inB = new Map();
   for (let index = start; index < end; index++) inA.set(a[index], inA.has(a[index]) ? -1 : index);
   for (let index = from; index < to; index++) inB.set(b[index], inB.has(b[index]) ? -1 : index);
-  const pairs = [...inA].filter(([piece, index]) => index >= 0 && (inB.get(piece) ?? -1) >= 0).map(([piece, index]) => [index, inB.get(piece)]);
+  const pairs = [...inA].map(([piece, index]) => [index, inB.get(piece) ?? -1]).filter(([index, other]) => index >= 0 && other >= 0);
   const tops = [], links = [];
   pairs.forEach(([, place], index) => {
     let low = 0, high = tops.length;

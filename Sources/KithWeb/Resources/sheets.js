@@ -16,7 +16,7 @@ async function attempt(work) {
   }
 }
 
-/** Does one thing of a sheet at a time, and shows it anew where it is still seen. The focus goes to what has taken the place of what is done. */
+/** Does one thing of a sheet at a time, and shows it anew if it is still seen. The focus goes to what has taken the place of what is done. */
 const change = (work, path, selector, index = 0) => once(path, async () => {
   const isHere = here();
   await attempt(work);
@@ -40,7 +40,8 @@ export function clickedOnSheet(button) {
     button.disabled = true;
     change(() => api("/api/trash/large", answer), "/trash", ".all").finally(() => { button.disabled = false; });
   } else if (id === "empty") {
-    if (confirm("What is in the trash of this machine cannot be restored here afterwards.")) change(() => api("/api/trash/empty", {}), "/trash", "#empty");
+    const isMeant = confirm("What is in the trash of this machine cannot be restored here afterwards.");
+    if (isMeant) change(() => api("/api/trash/empty", {}), "/trash", "#empty");
   } else if (id === "again") bringBack(find("#history").querySelectorAll("#versions li")[Number(find("#version").value)]);
   else if (id === "pair" || id === "token") {
     attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() }))
