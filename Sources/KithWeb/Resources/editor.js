@@ -435,9 +435,8 @@ export class Editor {
     if (error.code === "notFound" && this.base) {
       // It may be a version of the text that is not there.
       isDeleted(this.id).then((isGone) => {
-        if (isGone) return this.isGone();
         if (!this.isIdle) this.tellUnsaved();
-        this.tryAgain();
+        if (isGone) this.isGone(); else this.tryAgain();
       });
       return;
     }
