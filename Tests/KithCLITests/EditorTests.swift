@@ -53,6 +53,15 @@ struct EditorTests {
         #expect(try body.utf8.elementsEqual(text.utf8))
     }
 
+    @Test func `an editor that writes Windows' line ends adds no empty line`() throws {
+        let editor = try home.script("editor", #"sed 's/\r*$/\r/' "$1" > "$1.new" && cat "$1.new" > "$1" && rm "$1.new""#)
+        for _ in 0..<2 { #expect(try edit(editor).status == 0) }
+        #expect(try body.utf8.elementsEqual("Bread".utf8))
+        try home.kith("note", "edit", "Shopping", "--body", "-", input: "a\r\nb")
+        for _ in 0..<2 { #expect(try edit(editor).status == 0) }
+        #expect(try body.utf8.elementsEqual("a\r\nb".utf8))
+    }
+
     @Test func `an editor that is missing, fails or is killed changes nothing and says so`() throws {
         let editors = [
             ("/nonexistent/editor", "Set EDITOR"), ("false", "status 1"), (try home.script("killed", "kill -9 $$"), "status 137"),

@@ -52,6 +52,11 @@ struct NoteCommandTests {
         #expect(try home.kith("note", "show", added.lastLine, "--body-only").output == "  there\n")
     }
 
+    @Test func `a byte order mark before a text is no part of the title`() throws {
+        try home.kith("note", "add", "--body", "-", input: "\u{FEFF}Shopping\nbread")
+        #expect(try home.kith("note", "show", "Shopping", "--body-only").output == "bread")
+    }
+
     @Test func `the note of the day is made by what is written into it, not by an editor that fails or writes nothing`() throws {
         let failed = try home.kith("today", environment: ["EDITOR": "false"])
         #expect(failed.status != 0)

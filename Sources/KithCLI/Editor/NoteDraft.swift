@@ -16,7 +16,7 @@ struct NoteDraft: Equatable {
         var title = text[..<end]
         if title.utf8.last == UInt8(ascii: "\r") { title = title.dropLast() }
         var body = end == bytes.endIndex ? "" : text[bytes.index(after: end)...]
-        if body.utf8.first == UInt8(ascii: "\n") { body = body.dropFirst() }
+        if body.first == "\n" || body.first == "\r\n" { body = body.dropFirst() }
         // Editors end the last line.
         if body.utf8.last == UInt8(ascii: "\n"), original.utf8.last != UInt8(ascii: "\n") { body = body.dropLast() }
         self.init(title: String(title), body: String(body))

@@ -45,8 +45,10 @@ struct NoteAdd: ParsableCommand {
         try Console.output.writeLine(note.id.uuidString.lowercased())
     }
 
-    /// The text without the empty lines at its beginning, unless it has no other: what is looked for in a list is a title.
+    /// The text without the empty lines at its beginning, unless it has no other: what is looked for in a list is a title. A byte order
+    /// mark, which some programs put before a text, is no part of it.
     private static func fromFirstWord(_ text: String) -> String {
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         guard let word = text.firstIndex(where: { !$0.isWhitespace }) else { return text }
         let start = text[..<word].lastIndex(where: \.isNewline).map { text.index(after: $0) } ?? text.startIndex
         return String(text[start...])
