@@ -254,34 +254,40 @@ extension HTMLMarkdown {
 
     /// White space as HTML has it, and what would mean something in Markdown behind a backslash.
     private static func escaped(_ text: String) -> String {
-        var result = ""
+        var result = String.UnicodeScalarView()
         var isSpace = false
         let isPlain = !text.utf8.contains(UInt8(ascii: "_")) && !text.contains("](")
-        for index in text.indices {
-            let character = text[index]
-            if character.isWhitespace, character != "\u{A0}" {
+        // To Swift, a space and the mark behind it are one character.
+        let scalars = text.unicodeScalars
+        for index in scalars.indices {
+            let scalar = scalars[index]
+            if scalar.properties.isWhitespace, scalar != "\u{A0}" {
                 if !isSpace { result.append(" ") }
                 isSpace = true
                 continue
             }
             isSpace = false
-            if character == "*" || character == "`" || character == "<" || character == "\\" || !isPlain && meansMore(index, in: text) {
+            if scalar == "*" || scalar == "`" || scalar == "<" || scalar == "\\" || !isPlain && meansMore(index, in: scalars) {
                 result.append("\\")
             }
-            result.append(character == "\u{A0}" ? " " : character)
+            result.append(scalar == "\u{A0}" ? " " : scalar)
         }
-        return result
+        return String(result)
     }
 
     /// Whether Markdown takes this for more than itself: `_` but within a word, and `]` before `(`, as in a link.
-    private static func meansMore(_ index: String.Index, in text: String) -> Bool {
+    private static func meansMore(_ index: String.Index, in text: String.UnicodeScalarView) -> Bool {
+        let rest = text[text.index(after: index)...]
         switch text[index] {
         case "_":
-            func isWord(_ other: Character?) -> Bool { other.map { $0.isLetter || $0.isNumber } ?? false }
-            let before = index == text.startIndex ? nil : text[text.index(before: index)]
-            let after = text[text.index(after: index)...].first
-            return !(isWord(before) && isWord(after))
-        case "]": return text[text.index(after: index)...].first == "("
+            func isWord(_ other: Unicode.Scalar?) -> Bool {
+                other.map { $0.properties.isAlphabetic || $0.properties.numericType != nil } ?? false
+            }
+            func isMark(_ other: Unicode.Scalar) -> Bool {
+                [.nonspacingMark, .spacingMark, .enclosingMark].contains(other.properties.generalCategory)
+            }
+            return !(isWord(text[..<index].last { !isMark($0) }) && isWord(rest.first))
+        case "]": return rest.first == "("
         default: return false
         }
     }

@@ -90,7 +90,7 @@ enum Archive {
     ) throws(FilesError) {
         guard let place = try place(of: name, in: folder) else { return }
         let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw twice(name, archive) }
+        guard descriptor >= 0 else { throw failure(errno, place, name, archive) }
         defer { close(descriptor) }
         while let bytes = try reader.read(blockBytes) {
             left -= Int64(bytes.count)
@@ -111,9 +111,10 @@ enum Archive {
         // It is read as often as it has names.
         left -= stamp.bytes
         if left < 0 { throw larger(archive) }
-        if link(original, place) == 0 || areOne(original, place) { return true }
-        if ForeignFile.kind(place) != .missing { throw twice(name, archive) }
-        throw NewFile.failure(place)
+        if link(original, place) == 0 { return true }
+        let number = errno
+        if areOne(original, place) { return true }
+        throw failure(number, place, name, archive)
     }
 
     private static func areOne(_ first: String, _ second: String) -> Bool {
@@ -137,8 +138,15 @@ enum Archive {
         return place + "/" + last
     }
 
-    private static func twice(_ name: String, _ archive: String) -> FilesError {
-        FilesError(.data, "\(archive) has \(name.prefix(80)) twice. Nothing was imported.")
+    /// What the number of an error of the system says of a file that could not be made.
+    private static func failure(_ number: Int32, _ place: String, _ name: String, _ archive: String) -> FilesError {
+        errno = number
+        return switch number {
+        case EEXIST: FilesError(.data, "\(archive) has \(name.prefix(80)) twice. Nothing was imported.")
+        case ENAMETOOLONG:
+            FilesError(.data, "\(archive) has a name that is too long for this disk (\(name.prefix(80))). Nothing was imported.")
+        default: NewFile.failure(place)
+        }
     }
 
     private struct Entry {
