@@ -37,6 +37,16 @@ struct FilesCommandTests {
         expectFailure(try home.kith("import", home.path("nothing")), 66, "no file or folder")
     }
 
+    @Test("notes whose dates have no zone are imported once, in whichever zone the machine is")
+    func zones() throws {
+        try home.shell("mkdir days && printf -- '---\\ncreated: 2021-01-31\\n---\\nx' > days/a.md")
+        let outputs = try ["Europe/Berlin", "America/New_York", "UTC"].map { zone in
+            try home.shell("\"$KITH\" import days", environment: ["TZ": zone]).output
+        }
+        let again = "Imported 0 notes, 1 was here already.\n"
+        #expect(outputs == ["Imported 1 note.\n", again, again])
+    }
+
     @Test("an import that keeps no folders or notebooks says so once, and names the option")
     func folders() throws {
         let hint = "--folders-as-tags"

@@ -54,7 +54,7 @@ struct AttachmentLinkTests {
     @Test(
         "a text whose links could not be read again stays as it is",
         arguments: [
-            "![[image.png]] ![[image (2).png]]", "![[ image.png ]]", "![](attachments/image.png#part)", "![](attachments/im%61ge.png)",
+            "![[image.png]] ![[image (2).png]]", "![[ image.png ]]", "![](attachments/im%61ge.png)",
             "![](<attachments/image.png>) ![](attachments/image%20(2).png)",
         ])
     func unsafe(body: String) throws {
@@ -63,6 +63,18 @@ struct AttachmentLinkTests {
         _ = try MarkdownExport.write(notes, to: place.path("one"))
         let file = String(decoding: try place.bytes("one/B.md"), as: UTF8.self)
         #expect(file.hasSuffix("\n" + body) && file.contains("\"[[attachments/image (2).png|image.png]]\""), "\(file)")
+        let second = try place.notes("second")
+        _ = try NoteImport.run(place.path("one"), into: second)
+        #expect(try second.everything() == notes.everything())
+    }
+
+    @Test("a link to a place in an attachment names its file, too, and comes back")
+    func places() throws {
+        let notes = try place.notes("first")
+        try add(["A", "B"], "![](attachments/image.png#part)", to: notes)
+        _ = try MarkdownExport.write(notes, to: place.path("one"))
+        let file = String(decoding: try place.bytes("one/B.md"), as: UTF8.self)
+        #expect(file.hasSuffix("\n![](attachments/image%20%282%29.png#part)"), "\(file)")
         let second = try place.notes("second")
         _ = try NoteImport.run(place.path("one"), into: second)
         #expect(try second.everything() == notes.everything())

@@ -19,7 +19,7 @@ struct FolderContent {
 
     /// - Throws: ``FilesError`` with code `data` for what cannot be understood, so that the file is left as it is.
     init(_ bytes: [UInt8], path: String) throws(FilesError) {
-        let parsed = try MarkdownNote(bytes, readsPins: false)
+        let parsed = try MarkdownNote(bytes, readsPins: false, at: path)
         if parsed.hasBrokenFrontMatter { throw FilesError(.data, "Its front matter cannot be read as YAML.") }
         let stem = FileName.parts(RelativePath.name(of: path)).stem
         id = parsed.id

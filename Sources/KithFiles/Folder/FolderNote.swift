@@ -6,9 +6,12 @@ import KithNotes
 /// Notes as a folder reads and writes them, within a transaction that notes the file as well.
 enum FolderNote {
     static func note(_ content: FolderContent, _ id: UUID, _ now: Int64) -> Note {
-        Note(
+        // What Kith has not written may say itself when it was changed.
+        let said = content.id == nil ? content.updatedMilliseconds : nil
+        let updated = min(now, said ?? now)
+        return Note(
             id: id, title: content.title, body: content.body, color: content.color, tags: NoteTags(content.tags),
-            createdMilliseconds: content.createdMilliseconds ?? now, updatedMilliseconds: now)
+            createdMilliseconds: content.createdMilliseconds ?? updated, updatedMilliseconds: updated)
     }
 
     static func insert(_ id: UUID, _ content: FolderContent, _ now: Int64, _ db: Database) throws {

@@ -23,12 +23,11 @@ struct EvernoteFile {
 
     func read(into importer: NoteImport) throws {
         try parse { _ in }
-        var register = NameRegister()
         var ids: [UUID: Int] = [:]
         var number = 0
         try parse { element in
             number += 1
-            var note = try note(element, number, &register, importer)
+            var note = try note(element, number, importer)
             note.derivedID = Self.id(of: element, &ids)
             try importer.add(note)
             // Files of notes that are imported lie in the scratch folder until then.
@@ -72,8 +71,9 @@ struct EvernoteFile {
         return count == 0 ? id : UUID.derived(from: parts + [String(count)], milliseconds: milliseconds)
     }
 
-    private func note(_ element: Element, _ number: Int, _ register: inout NameRegister, _ importer: NoteImport) throws -> ForeignNote {
+    private func note(_ element: Element, _ number: Int, _ importer: NoteImport) throws -> ForeignNote {
         let origin = element.title.isEmpty ? "note \(number)" : "note \(number), \(element.title.prefix(80))"
+        var names = AttachmentNames()
         var media: [String: HTMLMarkdown.Media] = [:]
         var attachments: [ForeignNote.Attachment] = []
         for (index, resource) in element.resources.enumerated() {
@@ -83,8 +83,9 @@ struct EvernoteFile {
                 continue
             }
             let kind = resource.mime.split(separator: "/").last.map(String.init) ?? "bin"
-            let name = register.takeFree(FileName.name(for: resource.fileName.isEmpty ? "attachment.\(kind)" : resource.fileName))
             let file = scratch.path("\(number)-\(index)")
+            let called = FileName.name(for: resource.fileName.isEmpty ? "attachment.\(kind)" : resource.fileName)
+            let name = names.name(of: file, called: called)
             try NewFile.write(Array(data), to: file)
             attachments.append(ForeignNote.Attachment(name: name, source: .file(path: file)))
             let hash = Insecure.MD5.hash(data: data).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

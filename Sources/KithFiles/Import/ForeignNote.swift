@@ -31,10 +31,17 @@ struct ForeignNote {
     var derivedID: UUID?
     var title: String
     var body: String
+    /// The text before its links led to attachments; `nil` if it is the same.
+    var said: String?
+    /// What an earlier version took for its title, where that is something else, and what it may have made of its text.
+    var formerTitle: String?
+    var formerBodies: [String] = []
     var tags: [String] = []
     var color = NoteColor.none
     var isPinned = false
     var createdMilliseconds: Int64?
+    /// The same, read as if the machine were in UTC; `nil` if its zone is known.
+    var zonelessCreatedMilliseconds: Int64?
     var updatedMilliseconds: Int64?
     /// Whether its tags are those of another program, though it has an id.
     var hasForeignTags = false
@@ -49,12 +56,6 @@ struct ForeignNote {
 }
 
 extension ForeignNote {
-    /// The id of the note: its own, or one that follows from where it comes from and what it says, so that it is imported once.
-    var finalID: UUID {
-        if let id = id ?? derivedID { return id }
-        return UUID.derived(from: ["kith import 1", origin, title, body], milliseconds: createdMilliseconds)
-    }
-
     /// What cannot be kept as it is, made to fit; what was changed is told by the words.
     mutating func fit() -> [String] {
         var changes: [String] = []
@@ -63,6 +64,7 @@ extension ForeignNote {
             changes.append("Its title was made one line of at most \(NoteLimits.titleBytesMax) bytes.")
             title = plain
         }
+        formerTitle = formerTitle.map(Self.line)
         var fitting: [String] = []
         for tag in tags {
             guard let word = Self.tag(tag, isOurs: id != nil && !hasForeignTags) else {

@@ -11,6 +11,8 @@ struct JoplinFolder {
     private var tags: [String: [String]] = [:]
     private var resourceFiles: [String: String] = [:]
     private var resourceNames: [String: String] = [:]
+    /// How earlier versions called each resource.
+    private var formerNames: [String: String] = [:]
     /// The resources to which a note links.
     private var linked: Set<String> = []
 
@@ -34,19 +36,35 @@ struct JoplinFolder {
         let walk = try FolderWalk(root) { $0.hasPrefix(".") }
         for oddity in walk.oddities { importer.report.remark(oddity.path, oddity.words) }
         for file in walk.files {
-            let (stem, ending) = FileName.parts(RelativePath.name(of: file.path))
             if file.path.hasPrefix("resources/") {
-                resourceFiles[stem] = "\(root)/\(file.path)"
-            } else if ending == "md", let item = JoplinItem(try ForeignFile.read("\(root)/\(file.path)", bytesMax: Self.itemBytesMax)) {
-                items[item.id] = item
+                resourceFiles[FileName.parts(RelativePath.name(of: file.path)).stem] = "\(root)/\(file.path)"
             } else {
-                importer.report.remark(file.path, "It is no item of Joplin, or of a kind that is no note.", isLeftOut: false)
+                do {
+                    try take(file.path, importer)
+                } catch let error as FilesError {
+                    importer.report.remark(file.path, error.message)
+                }
             }
         }
         var register = NameRegister()
         for item in items.values.sorted(by: { $0.id < $1.id }) {
             if item.kind == .noteTag, let tag = items[item["tag_id"]] { tags[item["note_id"], default: []].append(tag.title) }
-            if item.kind == .resource { resourceNames[item.id] = register.takeFree(Self.name(of: item)) }
+            if item.kind == .resource {
+                resourceNames[item.id] = Self.name(of: item)
+                formerNames[item.id] = register.takeFree(Self.name(of: item))
+            }
+        }
+    }
+
+    /// Reads an item.
+    private mutating func take(_ path: String, _ importer: NoteImport) throws {
+        let bytes = path.hasSuffix(".md") ? try ForeignFile.read("\(root)/\(path)", bytesMax: Self.itemBytesMax) : []
+        if let item = JoplinItem(bytes) {
+            items[item.id] = item
+        } else if JoplinItem.isOther(bytes) {
+            importer.report.remark(path, "It is an item of Joplin of a kind that is no note.", isLeftOut: false)
+        } else {
+            importer.report.remark(path, "It is no item of Joplin, and was left out. Import it by itself.")
         }
     }
 
@@ -109,25 +127,36 @@ struct JoplinFolder {
 
     /// Links to resources lead to attachments, those to notes to their files.
     private mutating func takeLinks(_ note: inout ForeignNote, _ importer: NoteImport) {
-        var attachments: [ForeignNote.Attachment] = []
+        var (names, attachments) = (AttachmentNames(), [ForeignNote.Attachment]())
         var linked: Set<String> = []
-        let origin = note.origin
-        note.body = MarkdownLinks.replacing(note.body) { link in
-            guard link.path.hasPrefix(":/") else { return nil }
-            let id = String(link.path.dropFirst(2).prefix(32))
-            if let other = items[id], other.kind == .note { return FileName.stem(for: other.title) + ".md" }
-            guard let name = resourceNames[id] else { return nil }
+        let (origin, text) = (note.origin, note.body)
+        note.body = replacingLinks(text) { id, called in
             linked.insert(id)
             guard let file = resourceFiles[id] else {
-                importer.report.remark(origin, "Its attachment \u{201C}\(name)\u{201D} is not in the export.", isLeftOut: false)
+                importer.report.remark(origin, "Its attachment \u{201C}\(called)\u{201D} is not in the export.", isLeftOut: false)
                 return nil
             }
-            if !attachments.contains(where: { $0.name == name }) {
-                attachments.append(ForeignNote.Attachment(name: name, source: .file(path: file)))
+            let isNew = !names.contains(id)
+            let name = names.name(of: id, called: called)
+            if isNew { attachments.append(ForeignNote.Attachment(name: name, source: .file(path: file))) }
+            return name
+        }
+        if !note.body.utf8.elementsEqual(text.utf8) {
+            note.formerBodies = [formerNames, resourceNames].map { names in
+                replacingLinks(text, isFormer: true) { id, _ in resourceFiles[id] == nil ? nil : names[id] }
             }
-            return "\(MarkdownExport.attachmentFolder)/\(name)"
         }
         note.attachments = attachments
         self.linked.formUnion(linked)
+    }
+
+    /// - Parameter attachment: the name of the attachment that the resource of an id becomes, from what it is called.
+    private func replacingLinks(_ text: String, isFormer: Bool = false, _ attachment: (String, String) -> String?) -> String {
+        MarkdownLinks.replacing(text, isFormer: isFormer) { link in
+            guard link.path.hasPrefix(":/") else { return nil }
+            let id = String(link.path.dropFirst(2).prefix(32))
+            if let other = items[id], other.kind == .note { return FileName.stem(for: other.title) + ".md" }
+            return resourceNames[id].flatMap { attachment(id, $0) }.map { "\(MarkdownExport.attachmentFolder)/\($0)" }
+        }
     }
 }

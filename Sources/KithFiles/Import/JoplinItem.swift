@@ -20,8 +20,25 @@ struct JoplinItem {
     private let properties: [String: String]
 
     init?(_ bytes: [UInt8]) {
+        guard let (lines, properties) = Self.parts(bytes), let id = properties["id"], Self.isID(id),
+            let kind = properties["type_"].flatMap(Int.init).flatMap(Kind.init)
+        else { return nil }
+        (self.id, self.kind, self.properties) = (id, kind, properties)
+        title = lines.first ?? ""
+        body = lines.dropFirst(2).joined(separator: "\n")
+    }
+
+    /// Whether it is an item of a kind that is not read, such as an earlier version of a note.
+    static func isOther(_ bytes: [UInt8]) -> Bool {
+        guard let properties = parts(bytes)?.properties else { return false }
+        return properties["id"].map(isID) == true && properties["type_"].flatMap(Int.init) != nil
+    }
+
+    /// The lines of the text and the properties behind it; `nil` if there are none. Lines end by bytes: to Swift, "\r\n" is one character,
+    /// and a text may end in "\r".
+    private static func parts(_ bytes: [UInt8]) -> (lines: [String], properties: [String: String])? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String(Substring($0)) }
         while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }
         var properties: [String: String] = [:]
         while let line = lines.last, !line.isEmpty {
@@ -30,12 +47,7 @@ struct JoplinItem {
             lines.removeLast()
         }
         if lines.last?.isEmpty == true { lines.removeLast() }
-        guard let id = properties["id"], Self.isID(id), let kind = properties["type_"].flatMap(Int.init).flatMap(Kind.init) else {
-            return nil
-        }
-        (self.id, self.kind, self.properties) = (id, kind, properties)
-        title = lines.first.map(String.init) ?? ""
-        body = lines.dropFirst(2).joined(separator: "\n")
+        return properties.isEmpty ? nil : (lines, properties)
     }
 
     subscript(key: String) -> String { properties[key] ?? "" }

@@ -42,12 +42,15 @@ struct KeepFolder {
 
     private let root: String
     private let walk: FolderWalk
-    private var register = NameRegister()
-    private var names: [FolderPath: String] = [:]
+    /// How earlier versions called each picture.
+    private var formerNames = AttachmentNames()
     /// The only note that is read; `nil` for all.
     private var only: FolderPath?
 
     private static let bytesMax = 16 << 20
+    private static let takeout = "Takeout"
+    /// What a Takeout says of all notes.
+    private static let labels = "Labels.txt"
 
     init(_ root: String) throws(FilesError) {
         self.root = root
@@ -69,7 +72,7 @@ struct KeepFolder {
 
     /// Whether a folder holds such notes, in itself, in `Keep`, or in a folder of a Takeout: its name there is one of the person's language.
     static func place(in root: String) -> String? {
-        let takeout = RelativePath.name(of: root) == "Takeout" ? root : root + "/Takeout"
+        let takeout = RelativePath.name(of: root) == Self.takeout ? root : "\(root)/\(Self.takeout)"
         let inside = (try? FileManager.default.contentsOfDirectory(atPath: takeout)) ?? []
         let folders = inside.sorted().map { "\(takeout)/\($0)" }.filter { ForeignFile.kind($0) == .folder }
         for folder in [root, root + "/Keep"] + folders {
@@ -84,6 +87,16 @@ struct KeepFolder {
         guard let keep = try? JSONDecoder().decode(Keep.self, from: Data(bytes)) else { return nil }
         let hasContent = keep.textContent != nil || keep.listContent != nil || keep.attachments != nil || keep.title != nil
         return hasContent && keep.userEditedTimestampUsec != nil ? keep : nil
+    }
+
+    /// Names the files of `outer`, in which this folder is, that are not read. Those of a Takeout are no notes.
+    func remarkOthers(in outer: String, _ importer: NoteImport) throws {
+        let inner = RelativePath.names(of: root).dropFirst(RelativePath.names(of: outer).count)
+        guard let own = inner.first, RelativePath.name(of: outer) != Self.takeout else { return }
+        let all = try FolderWalk(outer) { $0.hasPrefix(".") }
+        for file in all.files where !RelativePath.isIn(own, file.path) {
+            importer.report.remark(file.path, "It is not in the folder of Keep, and was left out. Import it by itself.")
+        }
     }
 
     mutating func read(into importer: NoteImport) throws {
@@ -101,6 +114,8 @@ struct KeepFolder {
                     try importer.add(note(keep, file.path, paths, importer))
                 } else if ending == "html", paths.file(at: "\(stem).json") == nil {
                     try importer.add(HTMLNote.note(root, file.path))
+                } else if let ending, ["md", "markdown", "txt"].contains(ending.lowercased()), file.path != Self.labels {
+                    importer.report.remark(file.path, "It is no note of Keep, and was left out. Import it by itself.")
                 }
             } catch let error as FilesError {
                 importer.report.remark(file.path, error.message)
@@ -117,18 +132,24 @@ struct KeepFolder {
         note.isTrashed = keep.isTrashed ?? false
         note.updatedMilliseconds = keep.userEditedTimestampUsec.map { $0 / 1_000 }
         note.createdMilliseconds = keep.createdTimestampUsec.map { $0 / 1_000 } ?? note.updatedMilliseconds
+        var (names, former) = (AttachmentNames(), note.body)
         for name in (keep.attachments ?? []).compactMap(\.filePath) {
             guard let file = Self.file(name, RelativePath.folder(of: path), paths) else {
                 importer.report.remark(path, "Its attachment \u{201C}\(name.prefix(80))\u{201D} is not in the export.", isLeftOut: false)
                 continue
             }
-            let attached = names[FolderPath(file)] ?? register.takeFree(FileName.name(for: file))
-            names[FolderPath(file)] = attached
+            let attached = names.name(of: file)
             note.attachments.append(ForeignNote.Attachment(name: attached, source: .file(path: "\(root)/\(file)")))
-            note.body += "\(note.body.isEmpty ? "" : "\n\n")![](\(MarkdownLinks.encoded("\(MarkdownExport.attachmentFolder)/\(attached)")))"
+            Self.add(attached, to: &note.body)
+            Self.add(formerNames.name(of: file), to: &former)
         }
+        note.formerBodies = [former, note.body]
         if note.title.isEmpty, note.body.isEmpty { note.title = FileName.parts(RelativePath.name(of: path)).stem }
         return note
+    }
+
+    private static func add(_ picture: String, to text: inout String) {
+        text += "\(text.isEmpty ? "" : "\n\n")![](\(MarkdownLinks.encoded("\(MarkdownExport.attachmentFolder)/\(picture)")))"
     }
 
     private static func text(_ keep: Keep) -> String {

@@ -6,12 +6,12 @@ struct MarkdownFolder {
     let root: String
     private let walk: FolderWalk
     private let paths: ForeignPaths
-    private let isVault: Bool
+    /// The vaults of Obsidian among the folders, the outermost of which is empty.
+    private let vaults: Set<String>
     /// Whether it is an export of Joplin as Markdown.
     private let isJoplin: Bool
-    /// How each file is called as an attachment: links in notes name it so.
-    private var names: [FolderPath: String] = [:]
-    private var register = NameRegister()
+    /// How earlier versions called each file as an attachment.
+    private var formerNames = AttachmentNames()
     private var used: Set<FolderPath> = []
     /// The only note that is read; `nil` for all.
     private var only: FolderPath?
@@ -25,7 +25,7 @@ struct MarkdownFolder {
         walk = try FolderWalk(root) { $0.hasPrefix(".") && $0 != Self.trashFolder }
         paths = ForeignPaths(walk.files.map(\.path))
         isJoplin = ForeignFile.kind(root + "/_resources") == .folder
-        isVault = ForeignFile.kind(root + "/.obsidian") == .folder
+        vaults = Set(Self.folders(of: walk.files).filter { ForeignFile.kind("\(root)/\($0)/.obsidian") == .folder })
     }
 
     /// One file, with what it links to beside it.
@@ -36,6 +36,29 @@ struct MarkdownFolder {
         try self.init(url.deletingLastPathComponent().path)
         only = FolderPath(paths.file(at: url.lastPathComponent) ?? url.lastPathComponent)
     }
+
+    /// The folders that files are in, with those around them.
+    private static func folders(of files: [FolderWalk.File]) -> Set<String> {
+        var folders: Set<String> = [""]
+        for file in files {
+            var folder = RelativePath.folder(of: file.path)
+            while folders.insert(String(folder)).inserted { folder = RelativePath.folder(of: String(folder)) }
+        }
+        return folders
+    }
+
+    /// The innermost vault that a file is in.
+    private func vault(of path: String) -> Substring? {
+        if vaults.isEmpty { return nil }
+        var folder = RelativePath.folder(of: path)
+        while !vaults.contains(String(folder)) {
+            if folder.isEmpty { return nil }
+            folder = RelativePath.folder(of: String(folder))
+        }
+        return folder
+    }
+
+    private static func isTrash(_ path: String) -> Bool { RelativePath.names(of: path).dropLast().contains(trashFolder) }
 
     /// Hands every note to `importer`.
     mutating func read(into importer: NoteImport) throws {
@@ -89,18 +112,46 @@ struct MarkdownFolder {
         note.isPinned = parsed.isPinned ?? false
         note.updatedMilliseconds = parsed.updatedMilliseconds ?? parsed.createdMilliseconds ?? file.stamp.modifiedMilliseconds
         note.createdMilliseconds = parsed.createdMilliseconds
-        note.isTrashed = parsed.deletedMilliseconds != nil || file.path.hasPrefix(Self.trashFolder + "/")
-        try takeAttachments(of: parsed, &note, importer)
+        note.zonelessCreatedMilliseconds = parsed.zonelessCreatedMilliseconds
+        note.isTrashed = parsed.deletedMilliseconds != nil || Self.isTrash(file.path)
+        let names = try takeAttachments(of: parsed, &note, importer)
         // Our own links and tags are as they should be.
-        if parsed.id.map(Self.isOurs) == true || !parsed.attachments.isEmpty {
+        if parsed.id.map({ Self.isOurs($0) || !parsed.attachments.isEmpty }) == true {
             note.body = AttachmentLinks(parsed.attachments).inNote(parsed.body)
         } else {
             note.hasForeignTags = true
-            if isVault { note.tags += InlineTags.tags(in: parsed.body) }
-            takeLinks(&note)
+            if vault(of: file.path) != nil { note.tags += InlineTags.tags(in: parsed.body) }
+            let former = former(bytes, parsed, stem)
+            for path in former?.otherAttachments ?? [] where find(MarkdownLinks.Link(path: path, isWiki: true), in: file.path) == nil {
+                Self.remarkMissing(path, note.origin, importer)
+            }
+            takeLinks(&note, names, former)
             note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         }
         return note
+    }
+
+    /// What earlier versions read in a file without an id.
+    private struct Former {
+        let title: String
+        let body: String
+        /// Whether they took attachments from the front matter, and left all links as they were.
+        let hasAttachments: Bool
+        /// Those of another program, which they took for Kith's.
+        let otherAttachments: [String]
+    }
+
+    /// - Returns: `nil` if they read the same.
+    private func former(_ bytes: [UInt8], _ parsed: MarkdownNote, _ stem: String) -> Former? {
+        // It is where something of the front matter is left.
+        let isLeft = ["-", "\u{FEFF}"].contains(parsed.body.unicodeScalars.first)
+        guard parsed.id == nil, isLeft || !parsed.attachments.isEmpty, var former = try? MarkdownNote(former: bytes) else { return nil }
+        if isJoplin, former.title != nil, former.body.hasPrefix("\n") { former.body.removeFirst() }
+        let body = AttachmentLinks(former.attachments).inNote(former.body)
+        let isSame = former.title == parsed.title && former.body.utf8.elementsEqual(parsed.body.utf8)
+        if isSame, former.attachments.isEmpty { return nil }
+        let others = former.attachments.filter { !parsed.attachments.contains($0) }.map(\.path)
+        return Former(title: former.title ?? stem, body: body, hasAttachments: !former.attachments.isEmpty, otherAttachments: others)
     }
 
     /// Whether Kith makes ids like this one, of version 7 or 8 (RFC 9562). Other programs know an entry `id`, too.
@@ -109,61 +160,101 @@ struct MarkdownFolder {
     private mutating func htmlNote(_ file: FolderWalk.File, _ importer: NoteImport) throws -> ForeignNote {
         var note = try HTMLNote.note(root, file.path)
         note.updatedMilliseconds = file.stamp.modifiedMilliseconds
-        takeLinks(&note)
+        takeLinks(&note, AttachmentNames())
         note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         return note
     }
 
     /// The folder of a note; `nil` for the trash.
     private static func folder(of path: String) -> String? {
-        path.hasPrefix(trashFolder + "/") ? nil : String(RelativePath.folder(of: path))
+        isTrash(path) ? nil : String(RelativePath.folder(of: path))
     }
 
     /// The files that the front matter names.
-    private mutating func takeAttachments(of parsed: MarkdownNote, _ note: inout ForeignNote, _ importer: NoteImport) throws {
+    private mutating func takeAttachments(
+        of parsed: MarkdownNote, _ note: inout ForeignNote, _ importer: NoteImport
+    ) throws -> AttachmentNames {
+        var names = AttachmentNames()
         for attachment in parsed.attachments {
             let named = RelativePath.resolved(attachment.path, in: RelativePath.folder(of: note.origin))
             guard let path = named.flatMap(paths.file(at:)) else {
-                importer.report.remark(note.origin, "Its attachment \u{201C}\(attachment.path)\u{201D} is not there.", isLeftOut: false)
+                Self.remarkMissing(attachment.path, note.origin, importer)
                 continue
             }
             used.insert(FolderPath(path))
+            names.take(attachment.name, for: path)
             note.attachments.append(ForeignNote.Attachment(name: attachment.name, source: .file(path: root + "/" + path)))
         }
+        return names
+    }
+
+    private static func remarkMissing(_ path: String, _ origin: String, _ importer: NoteImport) {
+        importer.report.remark(origin, "Its attachment \u{201C}\(path)\u{201D} is not there.", isLeftOut: false)
     }
 
     /// Files that the text links to are attached, and the links lead to where an export will put them.
-    private mutating func takeLinks(_ note: inout ForeignNote) {
-        var taken: Set<FolderPath> = []
+    ///
+    /// - Parameters:
+    ///   - own: the names of files that are attached already.
+    ///   - former: what earlier versions read in the file, if that is something else.
+    private mutating func takeLinks(_ note: inout ForeignNote, _ own: AttachmentNames, _ former: Former? = nil) {
         let origin = note.origin
-        var attachments: [ForeignNote.Attachment] = []
-        note.body = MarkdownLinks.replacing(note.body) { link in
-            guard let path = target(of: link, in: RelativePath.folder(of: origin)) else { return nil }
-            let name = attachmentName(of: path)
-            if taken.insert(FolderPath(path)).inserted {
-                attachments.append(ForeignNote.Attachment(name: name, source: .file(path: root + "/" + path)))
-            }
-            let isSame = link.isWiki && RelativePath.name(of: link.path).utf8.elementsEqual(name.utf8)
-            return isSame ? nil : "\(MarkdownExport.attachmentFolder)/\(name)"
+        var (names, attachments, text) = (own, [ForeignNote.Attachment](), note.body)
+        var isLinked = false
+        note.body = MarkdownLinks.replacing(text) { link in
+            guard let path = target(of: link, in: origin) else { return nil }
+            isLinked = true
+            let isNew = !names.contains(path)
+            let name = names.name(of: path)
+            if isNew { attachments.append(ForeignNote.Attachment(name: name, source: .file(path: root + "/" + path))) }
+            return Self.replacement(of: link, name)
         }
         note.attachments += attachments
+        if !note.body.utf8.elementsEqual(text.utf8) { note.said = text }
+        (note.formerTitle, text) = (former?.title, former?.body ?? text)
+        // With attachments in its front matter, they left the text as it was.
+        if former?.hasAttachments == true {
+            note.formerBodies = [text]
+        } else if isLinked || former != nil {
+            var (all, alone) = (AttachmentNames(), AttachmentNames())
+            // Not copied for each note.
+            swap(&all, &formerNames)
+            note.formerBodies = [formerBody(text, origin, &all), formerBody(text, origin, &alone)]
+            swap(&all, &formerNames)
+        }
+    }
+
+    /// - Parameter names: of all files, if other notes have come before; or of those of this note, as if it had been the first.
+    private func formerBody(_ text: String, _ origin: String, _ names: inout AttachmentNames) -> String {
+        MarkdownLinks.replacing(text, isFormer: true) { link in
+            guard let path = find(link, in: origin, isFormer: true), !Self.isNote(path) else { return nil }
+            return Self.replacement(of: link, names.name(of: path))
+        }
+    }
+
+    /// What a link says in place of its path; `nil` if it stays as it is.
+    private static func replacement(of link: MarkdownLinks.Link, _ name: String) -> String? {
+        let isSame = link.isWiki && RelativePath.name(of: link.path).utf8.elementsEqual(name.utf8)
+        return isSame ? nil : "\(MarkdownExport.attachmentFolder)/\(name)"
     }
 
     /// The file that a link means, if it is one that is no note.
-    private mutating func target(of link: MarkdownLinks.Link, in folder: Substring) -> String? {
-        var found = RelativePath.resolved(link.path, in: folder).flatMap(paths.file(at:))
-        if found == nil, let path = RelativePath.resolved(link.path, in: "") {
-            found = paths.file(at: path) ?? (link.isWiki ? paths.file(named: link.path) : nil)
-        }
-        guard let found, !Self.isNote(found) else { return nil }
+    private mutating func target(of link: MarkdownLinks.Link, in note: String) -> String? {
+        guard let found = find(link, in: note), !Self.isNote(found) else { return nil }
         used.insert(FolderPath(found))
         return found
     }
 
-    private mutating func attachmentName(of path: String) -> String {
-        if let name = names[FolderPath(path)] { return name }
-        let name = register.takeFree(FileName.name(for: path))
-        names[FolderPath(path)] = name
-        return name
+    /// - Parameter isFormer: whether to look no further than earlier versions did.
+    private func find(_ link: MarkdownLinks.Link, in note: String, isFormer: Bool = false) -> String? {
+        var found = RelativePath.resolved(link.path, in: RelativePath.folder(of: note)).flatMap(paths.file(at:))
+        if found == nil, let path = RelativePath.resolved(link.path, in: "") {
+            found = paths.file(at: path) ?? (link.isWiki ? paths.file(named: link.path) : nil)
+            if found == nil, !isFormer {
+                found = vault(of: note).flatMap { RelativePath.resolved(link.path, in: $0) }.flatMap(paths.file(at:))
+                if found == nil, link.isWiki { found = paths.file(endingIn: path) }
+            }
+        }
+        return found
     }
 }

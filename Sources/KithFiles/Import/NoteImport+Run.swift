@@ -34,8 +34,10 @@ extension NoteImport {
             var folder = try JoplinFolder(path, self)
             try folder.read(into: self)
         case .keep:
-            var folder = try KeepFolder.place(in: path).map { try KeepFolder($0) } ?? KeepFolder(file: path)
+            let place = KeepFolder.place(in: path)
+            var folder = try place.map { try KeepFolder($0) } ?? KeepFolder(file: path)
             try folder.read(into: self)
+            if place != nil { try folder.remarkOthers(in: path, self) }
         case .evernote:
             try EvernoteFile(path).read(into: self)
         case .archive:

@@ -53,7 +53,8 @@ package final class NoteImport {
         note.tags += options.tags
         for words in note.fit() { report.remark(note.origin, words, isLeftOut: false) }
         waiting.append(note)
-        waitingBytes += note.body.utf8.count + note.attachments.reduce(0) { $0 + $1.bytesHeld }
+        let texts = [note.body] + [note.said].compactMap(\.self) + note.formerBodies
+        waitingBytes += texts.reduce(0) { $0 + $1.utf8.count } + note.attachments.reduce(0) { $0 + $1.bytesHeld }
         if waiting.count >= Self.batchMax || waitingBytes >= Self.batchBytesMax { try flush() }
     }
 
@@ -72,9 +73,10 @@ package final class NoteImport {
 
     /// Imports what waits.
     func flush() throws {
-        let batch = waiting
+        let read = waiting
         (waiting, waitingBytes) = ([], 0)
-        if batch.isEmpty { return }
+        if read.isEmpty { return }
+        let batch = try asImportedBefore(read)
         let now = options.nowMilliseconds()
         var taken: [(whole: WholeNote, foreign: ForeignNote)] = []
         let bare = batch.map { $0.whole(now) }

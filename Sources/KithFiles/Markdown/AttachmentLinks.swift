@@ -38,6 +38,9 @@ struct AttachmentLinks {
         }
     }
 
+    /// Whether a path leads to the folder of attachments.
+    static func isOne(_ path: String) -> Bool { parts(of: path) != nil }
+
     /// The way to the folder of attachments, and what is behind it; `nil` for a path to something else.
     private static func parts(of path: String) -> (folder: String, name: String)? {
         var rest = path.utf8[...]

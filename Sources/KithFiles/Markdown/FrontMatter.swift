@@ -105,6 +105,16 @@ extension FrontMatter.Entry {
         return lines
     }
 
+    /// The same key with a list of these texts alone.
+    func listing(_ texts: [String]) -> FrontMatter.Entry {
+        var rest = bytes
+        let first = FrontMatter.line(&rest)
+        let lineEnd = first.suffix(2).elementsEqual("\r\n".utf8) ? "\r\n" : "\n"
+        let head = first[..<(first.firstIndex(of: UInt8(ascii: ":")) ?? first.endIndex)]
+        let lines = texts.map { "  - \(FrontMatterValues.quoted($0))\(lineEnd)" }.joined()
+        return FrontMatter.Entry(key: key, bytes: (head + Array(":\(lineEnd)\(lines)".utf8))[...])
+    }
+
     /// What stands behind the key, in its first line.
     fileprivate var firstValue: ArraySlice<UInt8> {
         var rest = bytes

@@ -24,6 +24,13 @@ struct FrontMatterValues {
 
     func string(_ key: MarkdownNote.Key) -> String? { node(key)?.scalar?.string }
 
+    /// Whether there is a value that YAML takes for none.
+    func isNull(_ key: MarkdownNote.Key) -> Bool { node(key)?.scalar.map(Self.isNull) ?? false }
+
+    private static func isNull(_ scalar: Node.Scalar) -> Bool {
+        scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+    }
+
     /// The elements of a list; `nil` if it is none, or holds more than text.
     func list(_ key: MarkdownNote.Key) -> [String]? {
         guard let sequence = node(key)?.sequence else { return nil }
@@ -40,7 +47,7 @@ struct FrontMatterValues {
         guard let scalar = node(key)?.scalar else { return nil }
         let value = text.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespacesAndNewlines)
         if scalar.style == .plain, hasRemark, value != scalar.string { return nil }
-        if scalar.style == .plain, ["", "~", "null"].contains(scalar.string) { return [] }
+        if Self.isNull(scalar) { return [] }
         let hasCommas = scalar.string.contains(",")
         return scalar.string.split { hasCommas ? $0 == "," : $0.isWhitespace }.map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }

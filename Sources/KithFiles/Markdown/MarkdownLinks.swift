@@ -13,15 +13,17 @@ package enum MarkdownLinks {
         let isWiki: Bool
     }
 
-    /// The text with the paths of links replaced for which `replacement` returns another one.
-    static func replacing(_ text: String, _ replacement: (Link) throws -> String?) rethrows -> String {
+    /// The text with the paths of links replaced for which `replacement` returns another one. What follows the path, as `#page=2`, stays.
+    ///
+    /// - Parameter isFormer: whether to do it as earlier versions did, which dropped that, and did not know of links in tables.
+    static func replacing(_ text: String, isFormer: Bool = false, _ replacement: (Link) throws -> String?) rethrows -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "=") }) else { return text }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var copied = 0
         var position = 0
         while position + 1 < bytes.count {
-            guard let found = target(in: bytes, at: position) else {
+            guard let found = target(in: bytes, at: position, isFormer) else {
                 position += 1
                 continue
             }
@@ -29,7 +31,8 @@ package enum MarkdownLinks {
             guard let link = link(Array(bytes[found.range]), found.isWiki), let path = try replacement(link) else { continue }
             result += bytes[copied..<found.range.lowerBound]
             result += Array((found.isWiki || found.isInAngles ? path : encoded(path)).utf8)
-            copied = found.range.upperBound
+            let rest = isFormer ? nil : bytes[found.range].firstIndex(of: UInt8(ascii: "#"))
+            copied = rest ?? found.range.upperBound
         }
         return copied == 0 ? text : String(decoding: result + bytes[copied...], as: UTF8.self)
     }
@@ -51,12 +54,14 @@ package enum MarkdownLinks {
     }
 
     /// What the link that begins here leads to.
-    private static func target(in bytes: [UInt8], at start: Int) -> Target? {
+    private static func target(in bytes: [UInt8], at start: Int, _ isFormer: Bool) -> Target? {
         let (first, second) = (bytes[start], bytes[start + 1])
         if first == UInt8(ascii: "["), second == UInt8(ascii: "[") {
             let end = bytes[(start + 2)...].prefix(1_024).firstIndex { "]|#\n".utf8.contains($0) }
             guard let end, end > start + 2, bytes[end] != UInt8(ascii: "\n") else { return nil }
-            return Target(range: start + 2..<end, isWiki: true)
+            // Within a table, the bar has a backslash before it.
+            let isInTable = bytes[end] == UInt8(ascii: "|") && bytes[end - 1] == UInt8(ascii: "\\") && !isFormer
+            return Target(range: start + 2..<(isInTable ? end - 1 : end), isWiki: true)
         }
         if first == UInt8(ascii: "=") { return attribute(in: bytes, at: start) }
         guard first == UInt8(ascii: "]") else { return nil }

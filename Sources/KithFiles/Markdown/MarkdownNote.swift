@@ -34,6 +34,8 @@ struct MarkdownNote: Hashable, Sendable {
     /// Whether the note stands before all others; `nil` in a folder that is kept in step, whose files do not say it.
     var isPinned: Bool?
     var createdMilliseconds: Int64?
+    /// The same, read as if the machine were in UTC; `nil` if the file says its zone.
+    var zonelessCreatedMilliseconds: Int64?
     var updatedMilliseconds: Int64?
     /// When the note was deleted; such a file is one of the trash.
     var deletedMilliseconds: Int64?
@@ -55,16 +57,25 @@ extension MarkdownNote {
 
     /// Reads a file.
     ///
-    /// - Parameter readsPins: whether `pinned: true` is of the note itself; otherwise it is a part of the body.
+    /// - Parameters:
+    ///   - readsPins: whether `pinned: true` and `deleted` are of the note itself; otherwise they are a part of the body, as in a folder
+    ///     that is kept in step.
+    ///   - path: where the file is in such a folder. Without an id, only what lies among its attachments is an attachment then.
     /// - Throws: ``FilesError`` with code `data` for what is no text in UTF-8, or too large.
-    init(_ bytes: [UInt8], readsPins: Bool = true) throws(FilesError) {
+    init(_ bytes: [UInt8], readsPins: Bool = true, at path: String? = nil) throws(FilesError) {
         try Self.check(bytes)
-        self.init(reading: bytes, readsPins: readsPins)
+        self.init(reading: bytes, readsPins: readsPins, at: path)
         // Of a note that is known, what several machines have written adds up.
         if id == nil, body.utf8.count > NoteLimits.bodyBytesMax { throw Self.tooLong(body.utf8.count, NoteLimits.bodyBytesMax) }
     }
 
-    private init(reading bytes: [UInt8], readsPins: Bool) {
+    /// What earlier versions took a file for, which kept nothing of lists of other files, times of deletion and empty titles.
+    init(former bytes: [UInt8]) throws(FilesError) {
+        try Self.check(bytes)
+        self.init(reading: bytes, readsPins: true, isFormer: true)
+    }
+
+    private init(reading bytes: [UInt8], readsPins: Bool, at path: String? = nil, isFormer: Bool = false) {
         let hasMark = bytes.starts(with: Self.mark)
         let text = bytes[(hasMark ? 3 : 0)...]
         guard let block = FrontMatter(text) else {
@@ -78,7 +89,7 @@ extension MarkdownNote {
         func key(_ entry: FrontMatter.Entry) -> Key? {
             guard let name = entry.key else { return nil }
             let key = Key.allCases.first { $0.ownName == name } ?? Key(rawValue: name).flatMap { names.contains($0.ownName) ? nil : $0 }
-            return key == .pinned && !readsPins ? nil : key
+            return !readsPins && (key == .pinned || key == .deleted) && !isFormer ? nil : key
         }
         let own = block.entries.filter { key($0) != nil }
         guard let values = FrontMatterValues(String(decoding: own.flatMap(\.bytes), as: UTF8.self)) else {
@@ -86,12 +97,11 @@ extension MarkdownNote {
             return
         }
         var (taken, others): ([UInt8], [FrontMatter.Entry]) = ([], [])
+        let origin = Origin(hasID: values.string(.id).flatMap { UUID(uuidString: $0) } != nil, path: path, isFormer: isFormer)
         for entry in block.entries {
-            if let key = key(entry), take(key, from: values, String(decoding: entry.bytes, as: UTF8.self)) {
-                taken += entry.bytes
-            } else {
-                others.append(entry)
-            }
+            let rest: FrontMatter.Entry? = if let key = key(entry) { take(entry, as: key, from: values, origin) } else { entry }
+            if let rest { others.append(rest) }
+            if rest?.bytes != entry.bytes { taken += entry.bytes }
         }
         // Without a key, comments alone are worth a block. That is a text from then on, between two rules: what begins so may be one.
         let hasKeys = others.contains { $0.key != nil }
@@ -130,6 +140,45 @@ extension MarkdownNote {
         }
     }
 
+    /// What is known of a file whose front matter is read.
+    private struct Origin {
+        /// Whether it says an id.
+        let hasID: Bool
+        /// Where it is in a folder that is kept in step.
+        let path: String?
+        /// Whether it is read as earlier versions did.
+        let isFormer: Bool
+
+        /// Whether a link leads to Kith's attachments, and not to a file of another program.
+        func isOwn(_ link: String) -> Bool {
+            guard let link = Attachment(link: link) else { return false }
+            guard !hasID, let path else { return AttachmentLinks.isOne(link.path) }
+            let target = RelativePath.resolved(link.path, in: RelativePath.folder(of: path))
+            return target.map { RelativePath.isIn(MarkdownExport.attachmentFolder, $0) } ?? false
+        }
+    }
+
+    /// - Returns: what is left of the entry, as a part of the body: all of it if it is not understood, or another program's.
+    private mutating func take(
+        _ entry: FrontMatter.Entry, as key: Key, from values: FrontMatterValues, _ origin: Origin
+    ) -> FrontMatter.Entry? {
+        if !origin.isFormer {
+            switch key {
+            case .title where values.isNull(.title): return entry
+            // Kith writes it together with an id.
+            case .deleted where !origin.hasID: return entry
+            case .attachments:
+                guard let links = values.list(key) else { return entry }
+                let own = links.filter(origin.isOwn)
+                attachments = own.compactMap(Attachment.init(link:))
+                if own.isEmpty { return entry }
+                return own.count == links.count ? nil : entry.listing(links.filter { !origin.isOwn($0) })
+            default: break
+            }
+        }
+        return take(key, from: values, String(decoding: entry.bytes, as: UTF8.self)) ? nil : entry
+    }
+
     /// A time as text, or as a number if it has no text.
     private static func time(_ text: String) -> Int64? {
         if let number = Int64(text), TimeText.text(number) == nil { return number }
@@ -157,7 +206,9 @@ extension MarkdownNote {
         case .created, .updated, .deleted:
             guard let time = values.string(key).flatMap(Self.time) else { return false }
             switch key {
-            case .created: createdMilliseconds = time
+            case .created:
+                createdMilliseconds = time
+                zonelessCreatedMilliseconds = values.string(key).flatMap(TimeText.zonelessMilliseconds)
             case .updated: updatedMilliseconds = time
             default: deletedMilliseconds = time
             }

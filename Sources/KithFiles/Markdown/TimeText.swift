@@ -54,6 +54,12 @@ enum TimeText {
         return first == UInt8(ascii: "+") ? utc - offset : utc + offset
     }
 
+    /// A time without a zone as one of UTC; `nil` for any other.
+    static func zonelessMilliseconds(_ text: String) -> Int64? {
+        guard let utc = milliseconds(text, zone: .gmt), let zone = TimeZone(secondsFromGMT: 3_600) else { return nil }
+        return milliseconds(text, zone: zone) == utc ? nil : utc
+    }
+
     /// The time of the day, in milliseconds.
     private static func clock(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
         guard let hour = number(&bytes, 2) else { return nil }

@@ -31,6 +31,17 @@ extension NotesStore {
         return outcomes
     }
 
+    /// Those of the ids that a note here has, or one in the trash.
+    package func known(_ ids: [UUID]) throws(NotesError) -> Set<UUID> {
+        let trashed = try NotesError.mapping { Set(try store.trash(table: NotesSchema.table, max: .max).map { UUID($0.id) }) }
+        return try NotesError.mapping {
+            try database.read { db in
+                let select = try db.cachedStatement(sql: "SELECT 1 FROM note WHERE id = ?")
+                return Set(try ids.filter { id in try trashed.contains(id) || Row.fetchOne(select, arguments: [Data(id.bytes)]) != nil })
+            }
+        }
+    }
+
     /// Calls `body` with every note as of one moment, in the order of their ids, then with those of the trash. What it throws ends the walk.
     public func forEachNote(includingTrash: Bool = true, _ body: (WholeNote) throws -> Void) throws {
         do {

@@ -1,0 +1,50 @@
+import Foundation
+import KithNotes
+
+extension ForeignNote {
+    /// The id of the note: its own, or one that follows from where it comes from and what it says, so that it is imported once. What other
+    /// notes are there, or in which zone the machine is, has no part in it.
+    var finalID: UUID {
+        if let id = id ?? derivedID { return id }
+        return UUID.derived(
+            from: [Self.idWords, origin, title, said ?? body], milliseconds: zonelessCreatedMilliseconds ?? createdMilliseconds)
+    }
+
+    private static let idWords = "kith import 1"
+
+    /// The ids that earlier versions gave the note, where they are others: they made them of the text with links to attachments whose names
+    /// depended on other notes, and of a time in the zone in which the machine was.
+    var formerIDs: [UUID] {
+        let isSame = said == nil && formerTitle == nil && formerBodies.isEmpty && zonelessCreatedMilliseconds == nil
+        if isSame || id != nil || derivedID != nil { return [] }
+        let ids = (formerBodies.isEmpty ? [body] : formerBodies).map {
+            UUID.derived(from: [Self.idWords, origin, formerTitle ?? title, $0], milliseconds: createdMilliseconds)
+        }
+        guard let zonelessCreatedMilliseconds else { return Set(ids) == [finalID] ? [] : ids }
+        return ids.flatMap { id in Self.zoneMinutes.map { id.at(milliseconds: zonelessCreatedMilliseconds - $0 * 60_000) } }
+    }
+
+    /// How far the zones of the world are from UTC.
+    private static let zoneMinutes: [Int64] =
+        (-12...14).map { $0 * 60 } + [-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765, 825]
+}
+
+extension NoteImport {
+    /// The notes as they are here, where an earlier version has imported them.
+    func asImportedBefore(_ batch: [ForeignNote]) throws -> [ForeignNote] {
+        let former = batch.map(\.formerIDs)
+        let asked = zip(batch, former).flatMap { $1.isEmpty ? [] : [$0.finalID] + $1 }
+        let known = asked.isEmpty ? [] : try notes.known(asked)
+        return try zip(batch, former).map { note, ids in
+            var note = note
+            if let own = note.id {
+                // Its text is the same but for the names in its links.
+                let text = note.formerBodies.isEmpty ? nil : try notes.note(own)?.body
+                note.body = note.formerBodies.first { text?.utf8.elementsEqual($0.utf8) == true } ?? note.body
+            } else if !ids.isEmpty, !known.contains(note.finalID), let id = ids.first(where: known.contains) {
+                note.derivedID = id
+            }
+            return note
+        }
+    }
+}
