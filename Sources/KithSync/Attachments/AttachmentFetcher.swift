@@ -36,6 +36,8 @@ package struct AttachmentFetcher: Sendable {
         case refused(AttachmentID, from: ReplicaID)
         /// The store could not write: disk full, or the like.
         case failed
+        /// The store could not write this one, which need not be true of others.
+        case postponed(AttachmentID)
         /// The answer to ``Effect/serve(_:to:)`` if the piece is not here.
         case lacked(AttachmentID, to: ReplicaID)
         /// Time has passed. Due at ``AttachmentFetcher/nextDeadline``; earlier or more often does no harm.
@@ -54,48 +56,6 @@ package struct AttachmentFetcher: Sendable {
         case blame(ReplicaID, String)
     }
 
-    struct Peer: Hashable, Sendable {
-        let replica: ReplicaID
-        /// Asked and not answered, in order.
-        var asked: [AttachmentPiece] = []
-        /// What it said it has or does not have, of what is wanted.
-        var has: Set<AttachmentID> = []
-        var lacks: Set<AttachmentID> = []
-        /// When to ask again for what it lacks, and how often that was done.
-        var forgets: Instant?
-        var rounds: Int64 = 0
-        /// What is wanted before this place in the order it lacks.
-        var place = 0
-        /// What it said last that it has and is not wanted: the row that names it may come behind.
-        var news: [AttachmentID] = []
-        /// When a transfer with it has ended last.
-        var served = Instant(milliseconds: .min)
-        /// Whether there is nothing to ask it until something changes.
-        var isUseless = false
-        /// How long it may take for a piece; longer once it was left for another, so that one on a slow line is not left again and again.
-        var patienceMilliseconds = AttachmentLimits.patienceMilliseconds
-    }
-
-    struct Transfer: Hashable, Sendable {
-        let id: AttachmentID
-        let peer: ReplicaID
-        /// How many chunks there are; `nil` before the outline is known.
-        var chunks: Int?
-        /// Chunks on the disk, handed to the store, and asked for: each the first so many.
-        var held = 0
-        var kept = 0
-        var asked = 0
-        /// Whether the store's answer is awaited before anything can be asked.
-        var isOpening = true
-        let began: Instant
-        /// When the peer last did something for it.
-        var moved: Instant
-
-        init(_ id: AttachmentID, from peer: ReplicaID, at now: Instant) {
-            (self.id, self.peer, began, moved) = (id, peer, now, now)
-        }
-    }
-
     /// What was wanted when the store was asked last, most wanted first, and where in it stands what still is; before `front` nothing does.
     private var order: [AttachmentID] = []
     private var places: [AttachmentID: Int] = [:]
@@ -106,6 +66,7 @@ package struct AttachmentFetcher: Sendable {
     /// Who asked in vain for what, oldest first.
     private(set) var askers: [(replica: ReplicaID, id: AttachmentID)] = []
     private var pausedUntil: Instant?
+    private var delays: [AttachmentID: Delay] = [:]
     private var now = Instant(milliseconds: .min)
     private var effects: [Effect] = []
 
@@ -113,7 +74,8 @@ package struct AttachmentFetcher: Sendable {
 
     /// When a ``Input/tick`` is due; `nil` if time alone changes nothing.
     package var nextDeadline: Instant? {
-        (transfers.compactMap(deadline) + peers.compactMap(\.forgets) + [pausedUntil].compactMap(\.self)).min()
+        let ends = transfers.compactMap(deadline) + peers.compactMap(\.forgets) + delays.values.compactMap(\.end)
+        return (ends + [pausedUntil].compactMap(\.self)).min()
     }
 
     /// Takes in what happened and returns what is to be done, in this order.
@@ -140,9 +102,8 @@ package struct AttachmentFetcher: Sendable {
         case .completed(let id): completed(id)
         case .declined(let id): drop(id)
         case .refused(let id, let replica): blame(replica, "It sent a piece of the attachment \(id) that is not what its hash says.")
-        case .failed:
-            release { _ in true }
-            pausedUntil = self.now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
+        case .failed: pause()
+        case .postponed(let id): postpone(id)
         case .lacked(let id, let replica): remember(id, askedBy: replica)
         case .tick: break
         }
@@ -155,6 +116,7 @@ package struct AttachmentFetcher: Sendable {
         front = 0
         places = Dictionary(zip(ids, ids.indices)) { first, _ in first }
         let all = Set(ids)
+        delays = delays.filter { all.contains($0.key) }
         release { !all.contains($0.id) }
         for index in peers.indices {
             peers[index].has.formIntersection(all)
@@ -169,6 +131,7 @@ package struct AttachmentFetcher: Sendable {
 
     private mutating func drop(_ id: AttachmentID) {
         places[id] = nil
+        delays[id] = nil
         while front < order.count, places[order[front]] == nil { front += 1 }
         for index in peers.indices { peers[index].has.remove(id) }
         release { $0.id == id }
@@ -267,6 +230,22 @@ package struct AttachmentFetcher: Sendable {
 
     // MARK: Transfers
 
+    private mutating func pause() {
+        release { _ in true }
+        pausedUntil = now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
+    }
+
+    /// Lets others go on. If many fail, it is the disk.
+    private mutating func postpone(_ id: AttachmentID) {
+        var delay = delays[id] ?? Delay()
+        delay.end = now.advanced(
+            byMilliseconds: min(AttachmentLimits.retryMilliseconds << delay.rounds, AttachmentLimits.retryMillisecondsMax))
+        delay.rounds = min(delay.rounds + 1, 16)
+        delays[id] = delay
+        release { $0.id == id }
+        if delays.values.count(where: { $0.end != nil }) > AttachmentLimits.transfersMax { pause() }
+    }
+
     private mutating func holds(_ id: AttachmentID, _ progress: Progress?) {
         guard let index = transfers.firstIndex(where: { $0.id == id }) else { return }
         // What was here is gone: it begins anew.
@@ -292,6 +271,10 @@ package struct AttachmentFetcher: Sendable {
         while let over = transfers.first(where: { transfer in end(ofTurn: transfer).map { $0 <= now } ?? false }) {
             release { $0 == over }
             start()
+        }
+        for (id, delay) in delays where delay.end.map({ $0 <= now }) ?? false {
+            delays[id]?.end = nil
+            for index in peers.indices { peers[index].isUseless = false }
         }
         for index in peers.indices {
             guard let forgets = peers[index].forgets, forgets <= now else { continue }
@@ -337,7 +320,7 @@ package struct AttachmentFetcher: Sendable {
         return order[place...].first { isOpen($0) && !isBusy($0) }
     }
 
-    private func isBusy(_ id: AttachmentID) -> Bool { transfers.contains { $0.id == id } }
+    private func isBusy(_ id: AttachmentID) -> Bool { delays[id]?.end != nil || transfers.contains { $0.id == id } }
 
     /// Ends transfers. What they were busy with, and with whom, is open to others.
     private mutating func release(_ isOver: (Transfer) -> Bool) {
