@@ -80,6 +80,12 @@ package final class FileLock: Sendable {
         _ = flock(descriptor, LOCK_UN)
     }
 
+    /// Whether the path is still that of the file that is locked, and not of another one that was put in its place.
+    package var isInPlace: Bool {
+        var (own, named) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && stat(path, &named) == 0 && own.st_dev == named.st_dev && own.st_ino == named.st_ino
+    }
+
     package static func sleep(_ milliseconds: Int64) {
         usleep(UInt32(clamping: milliseconds) * 1_000)
     }

@@ -34,10 +34,10 @@ package final class OpenFile {
         throw FileFailure.error("opened", path)
     }
 
-    /// Opens a file to read and write it, made if it is not there.
-    package init(writing path: String) throws {
+    /// Opens a file to read and write it, made if it is not there and `isMade`.
+    package init(writing path: String, isMade: Bool = true) throws {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = open(path, O_RDWR | (isMade ? O_CREAT : 0) | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw FileFailure.error("opened", path) }
     }
 
@@ -59,7 +59,7 @@ package final class OpenFile {
         return stat(file, &status) == 0 ? modified(status) : nil
     }
 
-    private static func modified(_ status: stat) -> Int64 {
+    fileprivate static func modified(_ status: stat) -> Int64 {
         #if canImport(Darwin)
         let time = status.st_mtimespec
         #else
@@ -77,11 +77,18 @@ package final class OpenFile {
         return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
     }
 
-    /// What changes when the file is written: its size, and when it was last changed, in nanoseconds since 1970.
-    package func stamp() throws -> [Int64] {
+    /// What changes when the file is written.
+    package func stamp() throws -> FileStamp {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileFailure.error("read", path) }
-        return [Int64(status.st_size), Self.modified(status)]
+        return FileStamp(status)
+    }
+
+    /// Whether its name is still that of this file, and not of another one that was put in its place.
+    package func isInPlace() throws -> Bool {
+        let own = try stamp()
+        var status = stat()
+        return stat(path, &status) == 0 && FileStamp(status).isOfSameFile(as: own)
     }
 
     /// Up to `count` bytes from `offset` on; fewer at the end of the file.
@@ -123,6 +130,24 @@ package final class OpenFile {
         guard fchmod(descriptor, 0o400) == 0 else { throw FileFailure.error("protected", path) }
         try SmallFile.synchronize(path: path)
     }
+}
+
+/// Which file it is, and what changes when it is written.
+package struct FileStamp: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+    package let size: Int64
+    /// When it was last changed, in nanoseconds since 1970.
+    private let modified: Int64
+
+    fileprivate init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        modified = OpenFile.modified(status)
+    }
+
+    package func isOfSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }
 
 package enum FileFailure {

@@ -54,6 +54,25 @@ struct CarryCommandTests {
         #expect(try b.kith("verify").status == 0)
     }
 
+    @Test func `an attachment whose last step was interrupted comes all the same`() throws {
+        let (a, b) = (homes[0], homes[1])
+        try a.kith("note", "add", "Trip")
+        try a.kith("note", "attach", "Trip", a.write("photo.jpg", Data("a photo".utf8)))
+        try a.kith("carry", "out", stick.path)
+        // All of it has come, and can no longer be written, and has not got its name yet.
+        let made = try a.shell(
+            """
+            cd \(a.path("store")) && f=$(find . -path './*-files/??/*' -name '*[0-9a-f]') && mkdir -p \(b.path("store"))/"${f%/*}" &&
+            cp "$f" \(b.path("store"))/"$f.part" && chmod -R go= \(b.path("store")) && chmod 400 \(b.path("store"))/"$f.part"
+            """)
+        #expect(made.status == 0, "\(lines(made))")
+        // A superuser may write everything, unless he gives that up.
+        let user = getuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search " : ""
+        let into = try b.shell("\(user)\"$KITH\" carry in \(stick.path)")
+        #expect(into.status == 0, "\(lines(into))")
+        #expect(try b.kith("note", "save", "Trip", "photo.jpg", "--output", "-").output == "a photo")
+    }
+
     @Test func `failures have words and a status of their own`() throws {
         let (a, b) = (homes[0], homes[1])
         let alone = try KithHome()

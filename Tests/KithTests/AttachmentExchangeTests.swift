@@ -182,6 +182,53 @@ import Testing
         }
     }
 
+    @Test(arguments: ["attached", "removed", "fetched by another process"])
+    func `what becomes of an attachment while it is fetched leaves it whole, and blames nobody`(how: String) throws {
+        let (a, b) = (try Self.node(), try Self.node())
+        let exchange = AttachmentExchange(b.store, logger: Logger(label: "test"))
+        let content = Self.content(4 * AttachmentLimits.chunkBytes)
+        let id = try a.store.attach(content)
+        func piece(_ chunk: Int?) throws -> AttachmentMessage { try #require(try a.store.piece(AttachmentPiece(id, chunk: chunk))) }
+        for chunk in [nil, 0] { _ = try exchange.keep(piece(chunk), id) }
+        switch how {
+        case "attached": #expect(try b.store.attach(content) == id)
+        case "removed": try FileManager.default.removeItem(atPath: b.store.database.path + "-kith-files")
+        default:
+            let tables = [TrackedTable("photo", attachments: ["file"])]
+            let other = try SyncedDatabase(DatabasePool(path: b.store.database.path), tables: tables)
+            var incoming = try #require(try other.incomingAttachment(id))
+            for chunk in 1...2 {
+                guard case .chunk(_, let index, let bytes) = try piece(chunk) else { return #expect(Bool(false)) }
+                try incoming.append(bytes, chunk: index)
+            }
+            other.close()
+        }
+        let answers = try [1, 2].map { try exchange.keep(piece($0), id) }
+        switch how {
+        case "attached": #expect(answers == [.completed(id), .completed(id)])
+        case "removed": #expect(answers == [.holds(id, nil), .holds(id, nil)])
+        default: #expect(answers == [.holds(id, nil), .holds(id, .init(held: 3, chunks: 4))])
+        }
+        for chunk in how == "removed" ? 0..<4 : 3..<4 { _ = try exchange.keep(piece(chunk), id) }
+        guard case .present(let file) = b.store.attachmentState(id) else { return #expect(Bool(false)) }
+        #expect([UInt8](try Data(contentsOf: file.url)) == content)
+        #expect(!FileManager.default.fileExists(atPath: file.url.path + ".part"))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `an attachment that cannot be written keeps no other away`() async throws {
+        let (a, b) = (try Self.node(), try Self.node())
+        let (stuck, other) = (try a.store.attach(Self.content(700_000)), try a.store.attach(Self.content(1_000)))
+        let (folder, name) = (b.store.database.path + "-kith-files", stuck.description)
+        // What was asked for comes first.
+        try b.store.fetchAttachment(stuck)
+        let part = "\(folder)/\(name.prefix(2))/\(name.dropFirst(2)).part"
+        try FileManager.default.createDirectory(atPath: part, withIntermediateDirectories: true)
+        for id in [stuck, other] { try a.add(id) }
+        try await connect(a, b)
+        try await b.until { if case .present = b.store.attachmentState(other) { true } else { false } }
+        for node in [a, b] { await node.stop() }
+    }
+
     @Test(.timeLimit(.minutes(1)), arguments: [(0, 100), (11, 100), (12, 108), (3_000, 27_000)])
     func `the store is left alone nine times as long as it looked for attachments, and never for less than 100 ms`(
         lookMilliseconds: Int, pauseMilliseconds: Int

@@ -199,7 +199,8 @@ final class AttachmentExchange: Sendable {
         } catch {
             incoming.withLock { $0[id] = nil }
             logger.warning("an attachment cannot be kept", metadata: ["reason": "\(error)"])
-            handle(.failed)
+            // A full disk is full for all; what else fails may be in the way of this one alone.
+            handle((error as? StoreError)?.code == .diskFull ? .failed : .postponed(id))
         }
     }
 
@@ -217,8 +218,13 @@ final class AttachmentExchange: Sendable {
         case .chunk(_, let index, let bytes):
             // What is not remembered any more is taken up from the disk.
             guard var attachment = try incoming.withLock({ $0[id] }) ?? store.incomingAttachment(id) else { return .holds(id, nil) }
+            // Somebody may attach the same meanwhile.
+            if case .present = store.attachmentState(id) { return try proceed(attachment) }
             try attachment.append(bytes, chunk: index)
-            return try proceed(attachment)
+            let answer = try proceed(attachment)
+            // Another process has fetched the same, or removed what was here: it goes on from what is on the disk.
+            if attachment.chunksHeld != index + 1, case .holds = answer { return .holds(id, nil) }
+            return answer
         case .want, .haveNot, .have, .holdings:
             return .holds(id, nil)
         }
@@ -232,7 +238,10 @@ final class AttachmentExchange: Sendable {
             // Transfers that were given up are taken up from the disk.
             if incoming.count >= 2 * AttachmentLimits.transfersMax { incoming.removeAll() }
         }
-        guard try store.beginFetching(attachment) else { return .declined(id) }
+        guard try store.beginFetching(attachment) else {
+            if case .present = store.attachmentState(id) { return .completed(id) }
+            return .declined(id)
+        }
         if attachment.isComplete {
             try store.finish(attachment)
             holdings.tell(id)

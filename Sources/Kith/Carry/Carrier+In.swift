@@ -218,7 +218,7 @@ private struct CarryIntake {
     private func reading(of path: String, _ outcome: Carrier.Outcome, _ message: String) -> Carrier.Reading {
         Carrier.Reading(
             path: path, outcome: outcome, writer: carrier.name(of: writer), rows: rows, attachments: attachments,
-            attachmentsLeft: left.count, message: message)
+            attachmentsLeft: left.count { !carrier.store.isAttachmentHere($0) }, message: message)
     }
 
     /// What became of a file of this very store.
@@ -302,7 +302,8 @@ private struct CarryIntake {
                 try finishIfComplete()
             case .want, .haveNot, .have: break
             }
-        } catch let error as StoreError where error.code == .sliceRejected {
+        } catch let error as StoreError where [.sliceRejected, .busy, .notFound].contains(error.code) {
+            // It is wrong, or a node that fetches the same is in the way: it is left.
             incoming = nil
         }
     }

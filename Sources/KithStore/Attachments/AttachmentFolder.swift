@@ -88,10 +88,13 @@ struct AttachmentFolder: Sendable {
         return .notFetched(sizeBytes: total ?? 0)
     }
 
-    /// Whether content of this size has as many chunks as its outline: a quick look that finds what was cut off.
+    /// Whether content of this size has as many chunks as its outline: a quick look that finds what was cut off. An outline that is not
+    /// what the id says tells nothing of the content.
     private func hasPlausibleSize(_ id: AttachmentID, _ bytes: Int64) -> Bool {
-        guard let outline = OpenFile.size(of: outlineFile(id)) else { return true }
-        return outline == AttachmentOutline.hashedBytes(forContentOf: bytes)
+        guard let outline = OpenFile.size(of: outlineFile(id)), outline != AttachmentOutline.hashedBytes(forContentOf: bytes),
+            let kept = try? keptOutline(id)
+        else { return true }
+        return kept.size == bytes
     }
 
     func isPresent(_ id: AttachmentID) -> Bool {
@@ -156,13 +159,17 @@ struct AttachmentFolder: Sendable {
         return AttachmentOutline.size(inHashed: start)
     }
 
+    /// The outline on the disk; `nil` if there is none, or it is not what the id says.
+    private func keptOutline(_ id: AttachmentID) throws -> AttachmentOutline? {
+        guard let file = try OpenFile(reading: outlineFile(id)),
+            let outline = AttachmentOutline(hashed: try file.read(at: 0, count: AttachmentOutline.hashedBytesMax)), outline.id == id
+        else { return nil }
+        return outline
+    }
+
     /// The outline of content that is here, or on its way; `nil` if it is not known.
     func outline(_ id: AttachmentID) throws -> AttachmentOutline? {
-        if let file = try OpenFile(reading: outlineFile(id)),
-            let outline = AttachmentOutline(hashed: try file.read(at: 0, count: AttachmentOutline.hashedBytesMax)), outline.id == id
-        {
-            return outline
-        }
+        if let outline = try keptOutline(id) { return outline }
         guard let file = try OpenFile(reading: content(id)) else { return nil }
         let outline = try AttachmentOutline(of: file)
         guard let outline, outline.id == id else { return nil }
@@ -170,10 +177,20 @@ struct AttachmentFolder: Sendable {
         return outline
     }
 
+    /// Puts an outline into its place, whole or not at all: others look at it meanwhile, and the disk may be full.
     func save(_ outline: AttachmentOutline, _ id: AttachmentID) throws {
         try makeFolder(forFile: outlineFile(id))
-        let file = try OpenFile(writing: outlineFile(id))
-        try file.write(outline.hashed, at: 0, by: writeFile)
+        let temporary = newFile() + ".outline"
+        try makeFolder(forFile: temporary)
+        defer { unlink(temporary) }
+        try OpenFile(writing: temporary).write(outline.hashed, at: 0, by: writeFile)
+        guard rename(temporary, outlineFile(id)) == 0 else { throw FileFailure.error("renamed", temporary) }
+    }
+
+    /// A name in `new` that nobody else uses.
+    func newFile() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return "\(path)/new/\(generator.next())"
     }
 
     // MARK: Changes

@@ -2,21 +2,33 @@ import Foundation
 import GRDB
 import KithCapture
 import KithLedger
+import KithLock
 import KithMerge
 import KithSQLite
 import KithSync
 import KithTexts
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// An attachment on its way: its outline is known, and the first chunks may be here.
 ///
-/// Every chunk is proved before it is written. What a killed process or a loss of power left behind is proved again.
+/// Every chunk is proved before it is written. What a killed process or a loss of power left behind is proved again, and so is what another
+/// process has brought meanwhile: two may fetch the same, such as a node and `kith carry in`.
 package struct IncomingAttachment: Sendable {
     package let id: AttachmentID
     /// The hashes by which its bytes are proved.
     package let outline: AttachmentOutline
     /// Chunks that are here: the first so many.
     package private(set) var chunksHeld = 0
+    /// The file that they are in, as it was when they were proved or written last.
+    private var stamp: FileStamp?
     private let folder: AttachmentFolder
 
     /// Takes up what is on the disk.
@@ -24,38 +36,92 @@ package struct IncomingAttachment: Sendable {
         self.id = id
         self.outline = outline
         self.folder = folder
-        guard let file = try OpenFile(reading: folder.part(id)) else { return }
-        while let range = outline.range(ofChunk: chunksHeld), !range.isEmpty {
+        if let file = try OpenFile(reading: folder.part(id)) { try takeUp(file) }
+    }
+
+    /// Counts what is in the part, if it is not as it was.
+    private mutating func takeUp(_ file: OpenFile) throws {
+        let now = try file.stamp()
+        if now == stamp { return }
+        let held = chunksHeld == 0 ? 0 : outline.range(ofChunk: chunksHeld - 1)?.upperBound ?? 0
+        if stamp?.isOfSameFile(as: now) != true || now.size < held { chunksHeld = 0 }
+        while let range = outline.range(ofChunk: chunksHeld) {
             let chunk = try file.read(at: range.lowerBound, count: range.count)
             guard outline.proves(chunk, chunk: chunksHeld) else { break }
             chunksHeld += 1
         }
+        stamp = now
+    }
+
+    private mutating func forget() {
+        (chunksHeld, stamp) = (0, nil)
     }
 
     /// Whether all bytes are here.
     package var isComplete: Bool { chunksHeld == outline.chunkCount }
 
-    /// Keeps the next chunk.
+    /// Keeps the next chunk. It is passed over if another one is next, because what is on the disk is not what it was: see ``chunksHeld``.
     /// - Throws: ``StoreError`` with code `sliceRejected` if it is not what the outline says; `diskFull`, `readOnly`.
     package mutating func append(_ bytes: [UInt8], chunk index: Int) throws {
-        guard index == chunksHeld, let range = outline.range(ofChunk: index), outline.proves(bytes, chunk: index) else {
+        guard let range = outline.range(ofChunk: index), outline.proves(bytes, chunk: index) else {
             throw StoreError(.sliceRejected, "Chunk \(index) of the attachment \(id) is not what its hash says; it was not kept.")
         }
         try folder.requireRoom(forBytes: bytes.count)
-        let file = try OpenFile(writing: folder.part(id))
-        try file.write(bytes, at: range.lowerBound, by: folder.writeFile)
+        guard let part = try LockedPart(folder.part(id)) else { return forget() }
+        try takeUp(part.file)
+        guard index == chunksHeld else { return }
+        try part.file.write(bytes, at: range.lowerBound, by: folder.writeFile)
         chunksHeld += 1
+        stamp = try part.file.stamp()
     }
 
-    /// Makes the content present.
-    fileprivate func finish() throws {
-        let file = try OpenFile(writing: folder.part(id))
-        // Empty content has no chunk that was written, and a part may be longer than what was proved of it.
-        try file.write([], at: outline.size, by: folder.writeFile)
-        try file.seal()
-        try folder.move(folder.part(id), to: folder.content(id))
-        try folder.removeWish(id)
+    /// Makes the content present. What is present by now stays.
+    /// - Parameter keep: runs under the lock under which content comes to its place.
+    fileprivate func finish(_ keep: (() throws -> Void) throws -> Void) throws {
+        guard let part = try LockedPart(folder.part(id)) else {
+            if folder.isPresent(id) { return }
+            throw StoreError(.notFound, "What had come of the attachment \(id) was removed meanwhile; it is fetched again.")
+        }
+        if try part.file.stamp() != stamp {
+            var again = self
+            again.forget()
+            try again.takeUp(part.file)
+            guard again.isComplete else {
+                throw StoreError(.failed, "What had come of the attachment \(id) was changed meanwhile; the rest is fetched again.")
+            }
+        }
+        // A part may be longer than what was proved of it.
+        try part.file.write([], at: outline.size, by: folder.writeFile)
+        try part.file.seal()
+        try keep {
+            if !folder.isPresent(id) { try folder.move(folder.part(id), to: folder.content(id)) }
+            try folder.removeWish(id)
+        }
     }
+}
+
+/// The part of an attachment, which nobody else writes as long as this is held.
+private struct LockedPart {
+    let file: OpenFile
+    private let lock: FileLock
+
+    /// `nil` if there is none.
+    init?(_ path: String) throws {
+        guard OpenFile.size(of: path) != nil else { return nil }
+        guard let lock = FileLock(reading: path) else { throw FileFailure.error("opened", path) }
+        let isTaken = try StoreError.locking { () throws(FileLock.Failure) in
+            try lock.tryToTake(.exclusive, for: Self.patienceMilliseconds, pauseMilliseconds: 2)
+        }
+        guard isTaken else { throw StoreError(.busy, "Another process is writing \(path).") }
+        // It can no longer be written if a process ended while it made it content.
+        chmod(path, 0o600)
+        file = try OpenFile(writing: path, isMade: false)
+        self.lock = lock
+        // Another process may have made it content, or removed it, before it could be locked.
+        guard lock.isInPlace else { return nil }
+    }
+
+    private static let patienceMilliseconds: Int64 = 10_000
 }
 
 extension SyncedDatabase {
@@ -79,8 +145,8 @@ extension SyncedDatabase {
             case .onItsWay(_, let size): if try size != nil || hasAttachmentRoom(for: id, bytes: 0) { wanted.append(id) }
             case .damaged:
                 // What was cut off is not yet out of the way. If that cannot be done now, it is when it has come again.
-                if OpenFile.size(of: folder.content(id)) != nil { try? folder.setAside(id) }
-                wanted.append(id)
+                if let proof = try? folder.proof(of: id), !proof.isWhole { _ = try? setAside(id, folder, proof.file) }
+                if !folder.isPresent(id) { wanted.append(id) }
             case .notFetched(let size): if try isFetchedUnasked(id, size) { wanted.append(id) }
             }
         }
@@ -142,16 +208,25 @@ extension SyncedDatabase {
         return try IncomingAttachment(id, outline, folder)
     }
 
-    /// Marks the attachment as being fetched, if it is small enough, or was here before, or somebody asked for it. Returns whether it is.
+    /// Marks the attachment as being fetched, if it is small enough, or was here before, or somebody asked for it. Returns whether it is,
+    /// and not present already.
     package func beginFetching(_ incoming: IncomingAttachment) throws -> Bool {
         let (folder, id) = (try attachmentFolder(), incoming.id)
+        if folder.isPresent(id) { return false }
         // What was begun goes on.
         if OpenFile.size(of: folder.part(id)) != nil { return true }
+        try folder.makeFolder(forFile: folder.part(id))
         if !isAskedFor(id, in: folder) {
             guard try isFetchedUnasked(id, incoming.outline.size) else { return false }
             _ = try OpenFile(writing: folder.unasked(id))
         }
         _ = try OpenFile(writing: folder.part(id))
+        // Somebody may have attached the same just now, and removed the part before it was made.
+        if folder.isPresent(id) {
+            unlink(folder.part(id))
+            unlink(folder.unasked(id))
+            return false
+        }
         takeAttachmentRoom(for: id, bytes: incoming.outline.size)
         return true
     }
@@ -159,7 +234,7 @@ extension SyncedDatabase {
     /// Makes complete content present, on the disk, and lets observations of the tables that may refer to it look again.
     package func finish(_ incoming: IncomingAttachment) throws {
         guard incoming.isComplete else { throw StoreError(.failed, "The attachment \(incoming.id) is not complete.") }
-        try incoming.finish()
+        try incoming.finish { move in try write { _, _ in try move() } }
         tellAttachmentObservations()
     }
 
@@ -169,14 +244,14 @@ extension SyncedDatabase {
     package func piece(_ piece: AttachmentPiece) throws -> AttachmentMessage? {
         guard let folder = attachments, let file = try OpenFile(reading: folder.content(piece.id)) else { return nil }
         guard let outline = try folder.outline(piece.id) else {
-            try setAside(piece.id, folder)
+            if let proof = try folder.proof(of: piece.id), !proof.isWhole { _ = try setAside(piece.id, folder, proof.file) }
             return nil
         }
         guard let index = piece.chunk else { return .outline(piece.id, outline) }
         guard let range = outline.range(ofChunk: index) else { return nil }
         let bytes = try file.read(at: range.lowerBound, count: range.count)
         guard outline.proves(bytes, chunk: index) else {
-            try setAside(piece.id, folder)
+            _ = try setAside(piece.id, folder, file)
             return nil
         }
         return .chunk(piece.id, index: index, bytes)

@@ -71,14 +71,16 @@ extension SyncedDatabase {
         attachments?.state(id) ?? .onItsWay(receivedBytes: 0, sizeBytes: nil)
     }
 
+    /// Whether all bytes are here, as far as that is seen without reading them.
+    package func isAttachmentHere(_ id: AttachmentID) -> Bool { attachments?.isPresent(id) ?? false }
+
     /// Reads an attachment's content and compares it with its hash. If the disk has changed it, it is set aside and asked for again.
     /// - Returns: the file, of which each byte is as it was attached; `nil` if it is not here, or is damaged: see ``attachmentState(_:)``.
     /// - Throws: ``StoreError`` if it cannot be read, or not be set aside.
     package func provenAttachment(_ id: AttachmentID) throws -> AttachmentFile? {
-        guard let folder = attachments, case .present(let file) = folder.state(id) else { return nil }
-        if try folder.isProven(id) { return file }
-        try setAside(id, folder)
-        return nil
+        guard let folder = attachments, case .present(let file) = folder.state(id), let proof = try folder.proof(of: id) else { return nil }
+        if proof.isWhole { return file }
+        return try setAside(id, folder, proof.file) ? nil : provenAttachment(id)
     }
 
     /// Asks for an attachment, whatever its size, of whichever peer has it. One that is here is read and compared with its hash first.
@@ -120,18 +122,21 @@ extension SyncedDatabase {
         try StoreError.typed {
             guard let folder = attachments else { return [] }
             return try folder.ids().filter { id in
-                guard OpenFile.size(of: folder.content(id)) != nil else { return OpenFile.size(of: folder.damaged(id)) != nil }
-                if try folder.isProven(id) { return false }
-                try? setAside(id, folder)
-                return true
+                guard let proof = try folder.proof(of: id) else { return OpenFile.size(of: folder.damaged(id)) != nil }
+                return try !proof.isWhole && ((try? setAside(id, folder, proof.file)) ?? true || provenAttachment(id) == nil)
             }
         }
     }
 
     /// Takes content that is not what its id says out of the way, and lets observations of what may show it look again.
-    func setAside(_ id: AttachmentID, _ folder: AttachmentFolder) throws {
-        try folder.setAside(id)
-        tellAttachmentObservations()
+    ///
+    /// - Parameter found: what was read of it and is not what the id says.
+    /// - Returns: whether it was still in its place. It is not if somebody has attached the same content again meanwhile.
+    func setAside(_ id: AttachmentID, _ folder: AttachmentFolder, _ found: OpenFile) throws -> Bool {
+        // Under the lock under which content comes to its place.
+        let isSetAside = try write { _, _ in try folder.setAside(id, found) }
+        if isSetAside { tellAttachmentObservations() }
+        return isSetAside
     }
 
     /// Lets observations of the tables that may show attachments look again.
@@ -171,8 +176,7 @@ extension SyncedDatabase {
     /// - Parameter open: the transaction that this is a part of; in one of its own without it.
     private func attach(in open: WriterState? = nil, _ read: (Int64) throws -> [UInt8]) throws -> AttachmentID {
         let folder = try attachmentFolder()
-        var generator = SystemRandomNumberGenerator()
-        let temporary = "\(folder.path)/new/\(generator.next())"
+        let temporary = folder.newFile()
         try folder.makeFolder(forFile: temporary)
         let copy = try OpenFile(writing: temporary)
         defer { unlink(temporary) }
@@ -191,32 +195,36 @@ extension SyncedDatabase {
         let outline = builder.outline
         let id = outline.id
         try folder.makeFolder(forFile: folder.content(id))
-        // The write lock of the database keeps the collection of garbage away, in whatever process.
+        // Without it the content is there all the same; it is made again when it is needed.
+        if outline.chunkCount > 1 { try? folder.save(outline, id) }
+        // The write lock of the database keeps away the collection of garbage and whoever sets damaged content aside, in whatever process.
         func keep(_ state: WriterState) throws {
             try AttachmentGarbage(ledger: state.ledger, folder: folder).spare(id)
             // Over what is there as well: this one is proved.
             try folder.move(temporary, to: folder.content(id))
             unlink(folder.unasked(id))
+            try? folder.removeWish(id)
         }
         if let open { try keep(open) } else { try write { _, state in try keep(state) } }
-        if outline.chunkCount > 1 { try? folder.save(outline, id) }
-        try? folder.removeWish(id)
         return id
     }
 }
 
 extension AttachmentFolder {
-    /// Whether the content is what the id says. Reads all of it.
-    func isProven(_ id: AttachmentID) throws -> Bool {
-        guard let file = try OpenFile(reading: content(id)) else { return false }
-        return try AttachmentOutline(of: file)?.id == id
+    /// The content and whether it is what the id says, `nil` if there is none. Reads all of it.
+    func proof(of id: AttachmentID) throws -> (file: OpenFile, isWhole: Bool)? {
+        guard let file = try OpenFile(reading: content(id)) else { return nil }
+        return (file, try AttachmentOutline(of: file)?.id == id)
     }
 
-    /// Takes content that is not what its id says out of the way, and asks for it, so that a node in another process hears of it.
-    func setAside(_ id: AttachmentID) throws {
+    /// Takes content that is not what its id says out of the way, and asks for it, so that a node in another process hears of it. What is
+    /// in its place by now stays.
+    fileprivate func setAside(_ id: AttachmentID, _ found: OpenFile) throws -> Bool {
+        guard try found.isInPlace() else { return false }
         try move(content(id), to: damaged(id))
         // It is fetched again all the same, somewhat later.
         try? wish(for: id)
+        return true
     }
 
     /// Asks for content.
@@ -226,7 +234,7 @@ extension AttachmentFolder {
         unlink(unasked(id))
     }
 
-    /// What was wished for is here.
+    /// What was wished for is here, whole; under the lock that ``setAside(_:_:)`` needs.
     func removeWish(_ id: AttachmentID) throws {
         for file in [asked(id), part(id), damaged(id)] where unlink(file) != 0 && errno != ENOENT {
             throw FileFailure.error("removed", file)
