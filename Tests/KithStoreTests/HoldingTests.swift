@@ -39,6 +39,17 @@ import Testing
         (news.replacesAll ? [] : known).subtracting(news.removed).union(news.added)
     }
 
+    @Test(arguments: KeyForm.allCases) func `a row shows its attachments whatever the form of its id`(form: KeyForm) throws {
+        let sql = "CREATE TABLE photo (id \(form == .blob ? "BLOB" : "TEXT") PRIMARY KEY NOT NULL, file TEXT)"
+        let photos = try TestStore(.queue, sql: sql, tables: [TrackedTable("photo", attachments: ["file"], ids: form)])
+        let id = try photos.store.attach([1, 2, 3])
+        try photos.execute("INSERT INTO photo VALUES (\(form.literal(rowID(7))), ?)", [id.description])
+        let held = [HeldAttachment(id: id, sizeBytes: 3, isHere: true, holders: [])]
+        #expect(try photos.store.heldAttachments() == held)
+        #expect(try photos.store.heldAttachments(table: "photo", id: rowID(7)) == held)
+        #expect(try photos.store.heldAttachments(table: "photo", id: rowID(8)) == [])
+    }
+
     @Test func `only what rows show is listed, with the members that said last that they have it`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "kith-holding-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -131,6 +131,18 @@ import Testing
         #expect(try a.store.safety(ofRow: id, in: "photo", among: devices).names == "attic")
     }
 
+    @Test(arguments: KeyForm.allCases) func `a row whose id is text is safe only where its attachment is`(form: KeyForm) throws {
+        let sql = "CREATE TABLE photo (id \(form == .blob ? "BLOB" : "TEXT") PRIMARY KEY NOT NULL, file TEXT)"
+        let (a, b) = (try TestNode(sql: sql, tables: [TrackedTable("photo", attachments: ["file"], ids: form)]), try TestNode())
+        let devices = [try device(b, "attic")]
+        try a.store.setMembers([b.key.id.bytes])
+        let film = try a.store.attach([1, 2, 3])
+        let id = try #require(RowID(bytes: Array(repeating: 7, count: 16)))
+        try a.database.write { try $0.execute(sql: "INSERT INTO photo VALUES (\(form.literal(id)), ?)", arguments: [film.description]) }
+        try a.store.noteMember(b.key.id.bytes, replica: b.store.summary().replica, durable: a.store.summary().vector)
+        #expect(try a.store.safety(ofRow: id, in: "photo", among: devices).holders.isEmpty)
+    }
+
     @Test func `nothing is called safe before anybody said anything`() throws {
         let (a, b) = (try TestNode(), try TestNode())
         let devices = [try device(b, "attic")]

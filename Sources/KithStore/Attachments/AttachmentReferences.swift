@@ -25,11 +25,11 @@ struct AttachmentReferences {
     }
 
     /// The attachments that one row shows in these columns.
-    func shown(table: String, columns: [String], key: String, id: RowID) throws -> [AttachmentID] {
+    func shown(_ tracked: CatalogTable.Tracked, columns: [String], id: RowID) throws -> [AttachmentID] {
         try columns.compactMap { column in
             let select = try connection.statement(
-                "SELECT \(quoted(column)) FROM main.\(quoted(table)) WHERE \(quoted(key)) = ? AND typeof(\(quoted(column))) = 'text'")
-            select.bind(1, blob: id.bytes)
+                "SELECT \(quoted(column)) FROM \(tracked.mainName) WHERE \(quoted(tracked.key)) = ? AND typeof(\(quoted(column))) = 'text'")
+            select.bind(1, id, as: tracked.form)
             defer { select.reset() }
             return try select.step() ? AttachmentID(digits: select.blob(0)) : nil
         }

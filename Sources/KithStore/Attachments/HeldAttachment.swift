@@ -84,8 +84,8 @@ extension SyncedDatabase {
             attachments != nil
         else { return [] }
         return try read(rows: false) { ledger in
-            let shown = try AttachmentReferences(connection: ledger.connection)
-                .shown(table: table, columns: declared.attachments, key: declared.key, id: id)
+            guard let (_, tracked) = ledger.tracked(table) else { return [] }
+            let shown = try AttachmentReferences(connection: ledger.connection).shown(tracked, columns: declared.attachments, id: id)
             return try held(shown, ledger)
         }
     }

@@ -23,7 +23,7 @@ extension SyncedDatabase {
             let shown = UserTable(connection: ledger.connection, table: table, tracked: tracked)
             var outlived: [RowID: [Dot]] = [:]
             return try trashed.compactMap { row in
-                guard case .blob(let bytes)? = row.values[column], let id = RowID(bytes: bytes) else { return nil }
+                guard let id = row.values[column].flatMap(KeyForm.anyID) else { return nil }
                 if outlived[id] == nil {
                     let stored = try shown.find(id).flatMap { try ledger.storedRow(number, row: $0.row) }
                     outlived[id] = stored?.exceptions.tombstones.map(\.dot) ?? []
