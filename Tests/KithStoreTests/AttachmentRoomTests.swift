@@ -216,4 +216,10 @@ import Testing
         #expect(house.isHere(id))
         house.store.close()
     }
+
+    @Test(arguments: [Int64.min, -1, .max - 1, .max]) func `no limit is too large or too small to reckon with`(limit: Int64) throws {
+        let house = try House(limit: limit)
+        let id = try house.name(900, row: 1, by: house.hostile)
+        #expect(try house.store.wantedAttachments() == [id], "its size may be told in any case")
+    }
 }

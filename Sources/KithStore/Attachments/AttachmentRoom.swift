@@ -104,7 +104,8 @@ extension SyncedDatabase {
 
     private func measureAttachmentRoom(byDevice: Bool) throws {
         var kept = attachments?.keptBytes() ?? [:]
-        let bytesMax = options.attachmentBytesFetchedOfDevice
+        // No disk has half of what an Int64 can say, to which something can still be added.
+        let bytesMax = min(max(0, options.attachmentBytesFetchedOfDevice), .max / 2)
         let shares = byDevice ? try read { ledger in try AttachmentShares(ledger, kept: kept) } : nil
         if let attachments, let shares, shares.bytesOfNobody(kept, in: attachments) > bytesMax {
             try collectLeftOverAttachments(attachments)
