@@ -104,4 +104,28 @@ struct RevertTests {
         #expect(try UndoTests.rows(store).map(UndoTests.words) == before.map(UndoTests.words))
         try store.expectSound()
     }
+
+    /// How many statements are run to bring back so many rows, of which each refers to the next one.
+    private func statements(rows: Int) throws -> Int {
+        let sql = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, n INTEGER, next BLOB REFERENCES item (id) ON DELETE CASCADE)"
+        let items = try TestStore(sql: sql, tables: [TrackedTable("item", journal: .days(30))])
+        try items.database.write { db in
+            for number in (1...rows).reversed() {
+                let next = number == rows ? nil : key(UInt64(number + 1))
+                try db.execute(sql: "INSERT INTO item VALUES (?, ?, ?)", arguments: [key(UInt64(number)), number, next])
+            }
+        }
+        let undo = items.store.undo(scope: "chain")
+        try undo.group { try $0.execute(sql: "DELETE FROM item WHERE n = \(rows)") }
+        let count = Counter()
+        try items.database.write { db in db.trace { _ in _ = count.next() } }
+        #expect(try undo.undo()?.left.isEmpty == true)
+        #expect(try items.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == rows)
+        return Int(count.next())
+    }
+
+    @Test func `bringing back a chain of rows that refer to each other takes as long as it has rows`() throws {
+        let (few, many) = (try statements(rows: 20), try statements(rows: 160))
+        #expect(many < 12 * few, "\(few) and \(many) statements")
+    }
 }

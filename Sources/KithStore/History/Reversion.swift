@@ -42,8 +42,8 @@ struct Reversion {
     /// Takes one transaction back.
     mutating func takeBack(_ number: Int64, _ changes: [JournalChange]) throws {
         current = number
-        // Rows come back before others refer to them, in whichever order that works.
-        var waiting = changes.filter { $0.kind == .delete }
+        // Rows come back before others refer to them, in whichever order that works: what they held may not be all that refers.
+        var waiting = parentsFirst(changes.filter { $0.kind == .delete })
         while !waiting.isEmpty {
             var stillWaiting: [(JournalChange, String)] = []
             for change in waiting {
