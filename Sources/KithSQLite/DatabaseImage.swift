@@ -64,8 +64,10 @@ package struct DatabaseImage {
 
     /// What is another one once the log has begun anew: its header. Without a log, size and time of both files.
     private static func generation(_ path: String) throws -> [Int64?] {
-        let header = try OpenFile(reading: path + "-wal")?.read(at: 0, count: logHeaderBytes) ?? []
-        if header.count == logHeaderBytes { return header.map(Int64.init) }
+        if let log = try OpenFile(reading: path + "-wal"), try log.size() != nil {
+            let header = try log.read(at: 0, count: logHeaderBytes)
+            if header.count == logHeaderBytes { return header.map(Int64.init) }
+        }
         return [path, path + "-wal"].flatMap { [OpenFile.size(of: $0), OpenFile.modified($0)] }
     }
 

@@ -43,16 +43,16 @@ struct LockedNotesTests {
         #expect(try home.kith("note", "show", "One").output.contains("hello there"))
     }
 
-    /// As if somebody wrote them without end: a copy of what has no log is one of them only if nobody has written meanwhile.
+    /// The log is a link to itself, so that nobody can open it anew.
     @Test func `status says of the node that runs what it does also where the notes cannot be read`() throws {
         try home.kith("note", "add", "One")
         let output = try home.shell(
             """
             "$KITH" up --no-discovery --port 0 >/dev/null 2>&1 & node=$!
             until "$KITH" status --json | grep '"isRunning" : true'; do sleep 0.1; done
-            mv store/notes.sqlite-wal store/wal && mkdir store/notes.sqlite-wal
+            mv store/notes.sqlite-wal store/wal && ln -s notes.sqlite-wal store/notes.sqlite-wal
             "$KITH" status; "$KITH" status --json | grep isRunning
-            rmdir store/notes.sqlite-wal && mv store/wal store/notes.sqlite-wal
+            rm store/notes.sqlite-wal && mv store/wal store/notes.sqlite-wal
             kill $node; wait $node
             """
         )
