@@ -32,6 +32,21 @@ import Testing
         #expect(try test.store.vector()[before] == 1)
     }
 
+    @Test func `who wrote is known from what proves it, also before its device is noted as a member, and after it is none any more`() throws
+    {
+        let (author, reader) = (try TestStore(), try TestStore())
+        try author.store.bind(to: Device(1))
+        try reader.store.bind(to: Device(2))
+        try author.execute("INSERT INTO note (id, title) VALUES (?, 'new')", [key(1)])
+        let replica = try author.store.summary().replica
+        try reader.store.setMembers([Device(3).device(of: Device.key(3)) ?? []])
+        #expect(try SessionPair(author.store, reader.store, areProven: true).closings.isEmpty)
+        let device = try #require(Device(1).device(of: Device.key(1)))
+        #expect(try reader.store.authors()[replica] == .device(device))
+        try reader.store.setMembers([])
+        #expect(try reader.store.authors()[replica] == .device(device))
+    }
+
     @Test func `a store that takes another id because it was set back is another one`() throws {
         let test = try TestStore(.pool)
         try test.store.bind(to: Device(1))

@@ -4,7 +4,7 @@ import KithSQLite
 /// Which replica is which device: a store that was restored goes on as another replica, and is the same device.
 public struct Authors: Hashable, Sendable {
     package static let sql = """
-        -- Which device each replica said it is, while it was a member; empty: this one, before it took another id.
+        -- Which device each replica is, as it has proven, or said as a member; empty: this one, before it took another id.
         CREATE TABLE IF NOT EXISTS kith_author (replica BLOB PRIMARY KEY NOT NULL, device BLOB NOT NULL) WITHOUT ROWID;
         """
 
@@ -31,11 +31,11 @@ public struct Authors: Hashable, Sendable {
         return device.isEmpty ? .own : .device(device)
     }
 
-    /// A member said that it is `replica`.
+    /// A member said that it is `replica`, or a device that is or was a member has proven it.
     package static func note(_ device: [UInt8], is replica: ReplicaID, _ connection: DatabaseConnection) throws {
         let insert = try connection.statement(
             """
-            INSERT INTO kith_author (replica, device) SELECT ?1, ?2 WHERE \(MemberRecords.isMemberSQL("?2"))
+            INSERT INTO kith_author (replica, device) VALUES (?1, ?2)
             ON CONFLICT (replica) DO UPDATE SET device = excluded.device WHERE device <> excluded.device
             """)
         insert.bind(1, blob: replica.bytes)

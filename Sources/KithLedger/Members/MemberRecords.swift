@@ -18,9 +18,6 @@ package struct MemberRecords {
     /// Selects the devices.
     static let devicesSQL = "SELECT device FROM kith_member"
 
-    /// Whether a device is a member.
-    static func isMemberSQL(_ device: String) -> String { "EXISTS (SELECT 1 FROM kith_member WHERE device = \(device))" }
-
     /// How many attachments a member is known to have; `nil` if the device is none.
     static func holdingCount(of device: [UInt8], _ connection: DatabaseConnection) throws -> Int? {
         let select = try connection.statement("SELECT holdings FROM kith_member WHERE device = ?")

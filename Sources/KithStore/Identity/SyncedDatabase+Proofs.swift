@@ -115,7 +115,9 @@ extension SyncedDatabase {
         let records = HeadRecords(state.ledger.connection)
         for proof in unsaved {
             try records.keep(proof)
-            if proof.origin.nonce != nil, let device = book.authority.device(of: proof.origin.key) {
+            let key = proof.origin.key
+            // The members that are noted may lag behind: a device with a new key proves at once what it wrote under the one before.
+            if proof.origin.nonce != nil, book.authority.isMember(key), let device = book.authority.device(of: key) {
                 try Authors.note(device, is: proof.head.dot.replica, state.ledger.connection)
             }
         }
