@@ -28,17 +28,6 @@ package struct JournalRecords {
     /// How many transactions a block has: their numbers are equal but for the rest of a division by this.
     package static let blockLength: Int64 = 512
 
-    /// A transaction, without what it has changed.
-    package struct Entry: Hashable, Sendable {
-        package let number: Int64
-        /// The replica that this store was.
-        package let replica: Int
-        package let milliseconds: Int64
-        /// `nil` for a merge.
-        package let process: String?
-        package let label: JournalNotes.Label
-    }
-
     package let ledger: RowLedger
     private var connection: DatabaseConnection { ledger.connection }
 
@@ -339,28 +328,6 @@ package struct JournalRecords {
 
     // MARK: The end
 
-    private static func forgottenName(_ table: Int) -> String { "forgotten:\(table)" }
-
-    /// Up to which transaction changes of a table may be forgotten; `nil` if none ever was.
-    package func forgotten(of table: Int) throws -> Int64? {
-        guard case .integer(let number)? = try MetaRecords(connection).value(Self.forgottenName(table)) else { return nil }
-        return number
-    }
-
-    /// Notes up to where changes of a table are about to be forgotten.
-    private func noteForgotten(of table: Int, _ isOld: String, _ bind: (PreparedStatement) -> Void) throws {
-        let select = try connection.statement(
-            """
-            SELECT max(number) FROM (SELECT max(j.number) AS number FROM kith_journal j WHERE j.tbl = ?1 AND \(isOld)
-            UNION ALL SELECT max(j.number) FROM kith_journal j JOIN kith_journal_row r ON r.number = j.number WHERE r.tbl = ?1 AND \(isOld))
-            """)
-        bind(select)
-        defer { select.reset() }
-        guard try select.step(), !select.isNull(0) else { return }
-        let number = max(select.integer(0), try forgotten(of: table) ?? 0)
-        try MetaRecords(connection).set(Self.forgottenName(table), .integer(number))
-    }
-
     /// Forgets changes that are older than their table keeps them, but what named readers have not read: for these, four times as long.
     /// The newest transaction stays, so that no number is given twice.
     ///
@@ -375,7 +342,17 @@ package struct JournalRecords {
                 statement.bind(3, unread)
                 statement.bind(4, now - 4 * Int64(days) * Self.dayMilliseconds)
             }
-            try noteForgotten(of: table, old, bind)
+            let last = try connection.statement(
+                """
+                SELECT max(number) FROM (SELECT max(j.number) AS number FROM kith_journal j WHERE j.tbl = ?1 AND \(old)
+                UNION ALL SELECT max(j.number) FROM kith_journal j JOIN kith_journal_row r ON r.number = j.number
+                    WHERE r.tbl = ?1 AND \(old))
+                """)
+            bind(last)
+            let number = try last.step() && !last.isNull(0) ? last.integer(0) : nil
+            last.reset()
+            guard let number else { continue }
+            try ForgottenChanges(connection).note(number, of: table)
             for sql in [
                 """
                 DELETE FROM kith_journal_row WHERE (tbl, id, number) IN (

@@ -23,11 +23,12 @@ struct HistoryReader {
     func number(_ token: HistoryToken?, for tables: Set<String>? = nil) throws -> Int64 {
         guard let token else { return 0 }
         let number = try knownNumber(token)
-        let forgotten = try ledger.catalog.tables.compactMap { table -> Int64? in
+        let forgotten = ForgottenChanges(ledger.connection)
+        let last = try ledger.catalog.tables.compactMap { table -> Int64? in
             guard tables?.contains(String(decoding: table.name, as: UTF8.self)) ?? true else { return nil }
-            return try records.forgotten(of: table.number)
+            return try forgotten.number(of: table.number)
         }
-        if let last = forgotten.max() {
+        if let last = last.max() {
             if number < last { throw Self.expired }
         } else if let oldest = try records.bounds()?.lowerBound, number < oldest - 1 {
             // An earlier version has not noted what it has forgotten.
