@@ -13,11 +13,11 @@ package struct DatabaseImage {
     private static let frameHeaderBytes = 24
     private static let logHeaderBytes = 32
 
-    /// While the log is the same one, others may write: what they add to it comes after what counts, and what they bring from it into the
-    /// database is in the log as well, which is read later.
+    /// Another process may write meanwhile, as long as the log is the same one: what it adds to the log comes after what counts, and what it
+    /// brings from the log into the database stands in the log as well, which is read after the database.
     ///
-    /// - Throws: ``StoreError`` with code `notFound`, `notAStore`, or `busy` if somebody begins the log anew all the time, or writes a
-    ///   database that has none.
+    /// - Throws: ``StoreError`` with code `notFound`, `notAStore`, or `busy` if another process begins the log anew all the time,
+    ///   or writes a database that has none.
     package init(readingFrom path: String) throws {
         for _ in 0..<Self.readsMax {
             let before = try Self.generation(path)

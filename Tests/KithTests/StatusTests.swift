@@ -131,15 +131,19 @@ import Testing
         #expect(board.current.state == .localOnly)
     }
 
-    @Test func `what the store could not do in a session stands until it is known to work, or the device cannot be met`() throws {
+    /// The board of a running node that trusts one device, and a session with that.
+    private static func boardOfTwo() throws -> (TestNode, DeviceID, SessionRouter.SessionID, StatusBoard) {
         let (node, other) = (try TestNode(), try TestNode())
         try node.trust(other)
-        let device = other.key.id
         var router = SessionRouter()
-        let session = router.open()
         let board = StatusBoard()
         board.runs(true)
         board.trust(node.trust)
+        return (node, other.key.id, router.open(), board)
+    }
+
+    @Test func `what the store could not do in a session stands until it is known to work, or the device cannot be met`() throws {
+        let (node, device, session, board) = try Self.boardOfTwo()
         func fail() {
             board.connected(device, by: session, address: nil)
             board.disconnected(device, nil, obstacle: "The disk is full.")
@@ -160,14 +164,7 @@ import Testing
     }
 
     @Test func `a device that answered and is about to join is not called out of reach until it does not answer`() throws {
-        let (node, other) = (try TestNode(), try TestNode())
-        try node.trust(other)
-        let device = other.key.id
-        var router = SessionRouter()
-        let session = router.open()
-        let board = StatusBoard()
-        board.runs(true)
-        board.trust(node.trust)
+        let (_, device, session, board) = try Self.boardOfTwo()
         func meet(returns: Bool) -> NodeStatus.State {
             board.connected(device, by: session, address: nil)
             board.disconnected(device, nil, returns: returns)

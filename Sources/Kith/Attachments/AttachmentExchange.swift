@@ -218,7 +218,7 @@ final class AttachmentExchange: Sendable {
         case .chunk(_, let index, let bytes):
             // What is not remembered any more is taken up from the disk.
             guard var attachment = try incoming.withLock({ $0[id] }) ?? store.incomingAttachment(id) else { return .holds(id, nil) }
-            // Somebody may attach the same meanwhile.
+            // The app may attach the same content meanwhile.
             if case .present = store.attachmentState(id) { return try proceed(attachment) }
             try attachment.append(bytes, chunk: index)
             let answer = try proceed(attachment)

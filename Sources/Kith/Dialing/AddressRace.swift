@@ -54,7 +54,7 @@ enum AddressRace {
                     underWay -= 1
                     if case .success? = result { continue }
                     if error.code != .cancelled { result = .failure(error) }
-                    // Who proved to be the device and refuses does so at the other addresses. Whoever else answered says nothing of them.
+                    // The device refuses at each of its addresses alike. Another device that answers at this one says nothing of the others.
                     if error.code == .refusedByPeer { stop(&group) } else { start(&group) }
                 case .tick where isOver: continue
                 case .tick:

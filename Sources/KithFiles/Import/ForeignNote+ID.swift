@@ -12,7 +12,7 @@ extension ForeignNote {
 
     private static let idWords = "kith import 1"
 
-    /// The ids that earlier versions gave the note, where they are others: they made them of the text with links to attachments whose names
+    /// The ids that earlier versions gave the note, if they differ: those versions made them of the text with links to attachments whose names
     /// depended on other notes, and of a time in the zone in which the machine was.
     var formerIDs: [UUID] {
         let isSame = said == nil && formerTitle == nil && formerBodies.isEmpty && zonelessCreatedMilliseconds == nil

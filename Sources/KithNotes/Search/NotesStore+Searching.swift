@@ -11,8 +11,8 @@ extension NotesStore {
     public func updateSearchIndex() throws(NotesError) { try updateSearchIndex(leaving: 0.1) { false } }
 
     /// - Parameters:
-    ///   - share: how long the index leaves others the lock between its transactions, in times of how long it has held it. Another process
-    ///     looks for the lock from time to time, and would not find it free otherwise.
+    ///   - share: how long the index leaves the lock to other writers between its transactions, as a multiple of how long it has held it.
+    ///     Another process tries the lock only from time to time, and would find it taken each time otherwise.
     ///   - isStopped: says whether to leave the rest for another time.
     private func updateSearchIndex(leaving share: Double, _ isStopped: () -> Bool) throws(NotesError) {
         try NotesError.mapping {
@@ -47,7 +47,7 @@ extension NotesStore {
         try database.write { db in try SearchIndex.setState(known, db) }
     }
 
-    /// In short transactions, between which others write; `false` if it was stopped.
+    /// Brings in notes by short transactions, between which the app and other processes may write; `false` if it was stopped.
     private func bringIn(_ ids: [Data], listed: inout Set<String>, leaving share: Double, _ isStopped: () -> Bool) throws -> Bool {
         var rest = ids[...]
         while !rest.isEmpty {
@@ -89,7 +89,7 @@ extension NotesStore {
         }
     }
 
-    /// How long notes are brought into the index by one transaction, which keeps others from writing; the last of them may take longer.
+    /// How long one transaction brings notes into the index; the last note may take longer. Meanwhile nothing else can be written.
     private static let indexPortion = Duration.milliseconds(50)
     /// Commits within this time are brought in together.
     private static let indexPauseMilliseconds = 300

@@ -76,7 +76,7 @@ enum SearchIndex {
     ///
     /// - Parameters:
     ///   - listed: words of which it is known that they are in the list of words.
-    ///   - isOver: says whether to leave the rest for another transaction. A note of many words takes as long as a hundred others.
+    ///   - isOver: says whether to leave the rest for another transaction. A note of many words takes as long as a hundred short ones.
     /// - Returns: the rest.
     static func bringIn(
         _ ids: ArraySlice<Data>, listed: inout Set<String>, _ db: Database, isOver: () -> Bool

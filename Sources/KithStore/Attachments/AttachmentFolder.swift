@@ -177,7 +177,7 @@ struct AttachmentFolder: Sendable {
         return outline
     }
 
-    /// Puts an outline into its place, whole or not at all: others look at it meanwhile, and the disk may be full.
+    /// Puts an outline into its place, whole or not at all: a node may read it meanwhile, and the disk may be full.
     func save(_ outline: AttachmentOutline, _ id: AttachmentID) throws {
         try makeFolder(forFile: outlineFile(id))
         let temporary = newFile() + ".outline"
@@ -187,7 +187,7 @@ struct AttachmentFolder: Sendable {
         guard rename(temporary, outlineFile(id)) == 0 else { throw FileFailure.error("renamed", temporary) }
     }
 
-    /// A name in `new` that nobody else uses.
+    /// A new name in `new`, drawn at random.
     func newFile() -> String {
         var generator = SystemRandomNumberGenerator()
         return "\(path)/new/\(generator.next())"

@@ -20,7 +20,7 @@ import Darwin
 /// An attachment on its way: its outline is known, and the first chunks may be here.
 ///
 /// Every chunk is proved before it is written. What a killed process or a loss of power left behind is proved again, and so is what another
-/// process has brought meanwhile: two may fetch the same, such as a node and `kith carry in`.
+/// process has brought meanwhile: a node and `kith carry in` may fetch the same attachment.
 package struct IncomingAttachment: Sendable {
     package let id: AttachmentID
     /// The hashes by which its bytes are proved.
@@ -100,7 +100,7 @@ package struct IncomingAttachment: Sendable {
     }
 }
 
-/// The part of an attachment, which nobody else writes as long as this is held.
+/// The part of an attachment, which no other process writes as long as this is held.
 private struct LockedPart {
     let file: OpenFile
     private let lock: FileLock
@@ -208,7 +208,7 @@ extension SyncedDatabase {
         return try IncomingAttachment(id, outline, folder)
     }
 
-    /// Marks the attachment as being fetched, if it is small enough, or was here before, or somebody asked for it. Returns whether it is,
+    /// Marks the attachment as being fetched, if it is small enough, or was here before, or the app asked for it. Returns whether it is,
     /// and not present already.
     package func beginFetching(_ incoming: IncomingAttachment) throws -> Bool {
         let (folder, id) = (try attachmentFolder(), incoming.id)
@@ -221,7 +221,7 @@ extension SyncedDatabase {
             _ = try OpenFile(writing: folder.unasked(id))
         }
         _ = try OpenFile(writing: folder.part(id))
-        // Somebody may have attached the same just now, and removed the part before it was made.
+        // The app may have attached the same content just now, and removed the part before it was made.
         if folder.isPresent(id) {
             unlink(folder.part(id))
             unlink(folder.unasked(id))

@@ -131,7 +131,7 @@ extension SyncedDatabase {
     /// Takes content that is not what its id says out of the way, and lets observations of what may show it look again.
     ///
     /// - Parameter found: what was read of it and is not what the id says.
-    /// - Returns: whether it was still in its place. It is not if somebody has attached the same content again meanwhile.
+    /// - Returns: whether it was still in its place. It is not if the app has attached the same content again meanwhile.
     func setAside(_ id: AttachmentID, _ folder: AttachmentFolder, _ found: OpenFile) throws -> Bool {
         // Under the lock under which content comes to its place.
         let isSetAside = try write { _, _ in try folder.setAside(id, found) }
@@ -197,7 +197,7 @@ extension SyncedDatabase {
         try folder.makeFolder(forFile: folder.content(id))
         // Without it the content is there all the same; it is made again when it is needed.
         if outline.chunkCount > 1 { try? folder.save(outline, id) }
-        // The write lock of the database keeps away the collection of garbage and whoever sets damaged content aside, in whatever process.
+        // Each process collects garbage, and sets damaged content aside, under the write lock of the database.
         func keep(_ state: WriterState) throws {
             try AttachmentGarbage(ledger: state.ledger, folder: folder).spare(id)
             // Over what is there as well: this one is proved.

@@ -2,7 +2,7 @@ import KithLedger
 import KithSQLite
 
 extension Reversion {
-    /// Deleted rows, those that others of them referred to before these, so that each comes back at the first attempt; circles in any order.
+    /// Deleted rows, each after those that it referred to, so that each comes back at the first attempt; circles in any order.
     func parentsFirst(_ changes: [JournalChange]) -> [JournalChange] {
         let places = Dictionary(changes.indices.map { (changes[$0].row, $0) }) { first, _ in first }
         func parents(_ change: JournalChange) -> [Int] {

@@ -42,7 +42,7 @@ struct Reversion {
     /// Takes one transaction back.
     mutating func takeBack(_ number: Int64, _ changes: [JournalChange]) throws {
         current = number
-        // Rows come back before others refer to them, in whichever order that works: what they held may not be all that refers.
+        // A row comes back after those that it refers to. A trigger may refer to more rows than it held, so whatever is refused waits.
         var waiting = parentsFirst(changes.filter { $0.kind == .delete })
         while !waiting.isEmpty {
             var stillWaiting: [(JournalChange, String)] = []

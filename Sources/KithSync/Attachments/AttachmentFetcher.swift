@@ -36,7 +36,7 @@ package struct AttachmentFetcher: Sendable {
         case refused(AttachmentID, from: ReplicaID)
         /// The store could not write: disk full, or the like.
         case failed
-        /// The store could not write this one, which need not be true of others.
+        /// The store could not write this attachment. It may be able to write another.
         case postponed(AttachmentID)
         /// The answer to ``Effect/serve(_:to:)`` if the piece is not here.
         case lacked(AttachmentID, to: ReplicaID)
@@ -235,7 +235,7 @@ package struct AttachmentFetcher: Sendable {
         pausedUntil = now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
     }
 
-    /// Lets others go on. If many fail, it is the disk.
+    /// Leaves one attachment for later, while the rest is fetched. If many fail, the disk is at fault.
     private mutating func postpone(_ id: AttachmentID) {
         var delay = delays[id] ?? Delay()
         delay.end = now.advanced(

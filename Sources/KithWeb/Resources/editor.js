@@ -77,7 +77,7 @@ export class Editor {
       const drafted = left.find(({ draft }) => draft.title !== draft.base.title)?.draft;
       const titled = typedTitle !== begun.title ? { title: typedTitle, base: begun } : drafted;
       const title = titled?.title ?? note.title;
-      // Somebody else may have given it another title since: then it is asked which one to take.
+      // Another writer may have given the note another title since: then the page asks which one to take.
       this.setBase({ ...note, title: titled && title !== note.title ? titled.base.title : note.title });
       this.show(text);
       // The same again would move the cursor.

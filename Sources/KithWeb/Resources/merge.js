@@ -1,4 +1,4 @@
-// Both changes of a text that two people change, made in one text. Positions count UTF-16 units, as the browser does.
+// Makes one text of the changes that two writers made to a text. Positions count UTF-16 units, as the browser does.
 
 import { diff } from "./diff.js";
 
