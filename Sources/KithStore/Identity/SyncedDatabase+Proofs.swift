@@ -115,11 +115,12 @@ extension SyncedDatabase {
         let records = HeadRecords(state.ledger.connection)
         for proof in unsaved {
             try records.keep(proof)
-            let key = proof.origin.key
-            // The members that are noted may lag behind: a device with a new key proves at once what it wrote under the one before.
-            if proof.origin.nonce != nil, book.authority.isMember(key), let device = book.authority.device(of: key) {
-                try Authors.note(device, is: proof.head.dot.replica, state.ledger.connection)
-            }
+            let (key, authority) = (proof.origin.key, book.authority)
+            guard proof.origin.nonce != nil, authority.isMember(key), !authority.isOwn(key), let device = authority.device(of: key)
+            else { continue }
+            // The list of members may be older than the household's records: after a change of key, a device proves at once what it wrote
+            // under its old key.
+            try Authors.note(device, is: proof.head.dot.replica, state.ledger.connection)
         }
         return unsaved
     }
