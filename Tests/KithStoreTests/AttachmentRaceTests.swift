@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KithCausality
+import KithLock
 import KithSQLite
 import KithStore
 import KithSync
@@ -16,7 +17,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Content is lost because somebody attaches, fetches, proves or removes it at the same time, or was interrupted")
+@Suite("Content is lost because two processes attach, fetch, prove or remove it at the same time, or one is interrupted")
 struct AttachmentRaceTests {
     private let folder: TemporaryFolder
     private let content = AttachmentTests.content(1 << 20)
@@ -25,7 +26,7 @@ struct AttachmentRaceTests {
         folder = try TemporaryFolder()
     }
 
-    /// Each is to the others as a store of another process.
+    /// Each store stands for one process.
     private func open(_ name: String = "a.sqlite", _ change: (inout SyncedDatabase.Options) -> Void = { _ in }) throws -> SyncedDatabase {
         let database = try DatabaseQueue(path: folder.file(name))
         try database.write { try $0.execute(sql: AttachmentTests.sql) }
@@ -178,6 +179,43 @@ struct AttachmentRaceTests {
         #expect(try endings(of: id) == ["", ".outline"] + (isAttached ? [] : [".unasked"]))
     }
 
+    @Test func `a process waits while another one writes the part, and begins anew if that has made it content`() throws {
+        let (sender, store) = (try open("s.sqlite"), try open())
+        let id = try sender.attach(content)
+        var incoming = try begin(id, of: sender, in: store)
+        try incoming.append(chunk(0), chunk: 0)
+        let lock = try #require(FileLock(reading: file(id, ".part")))
+        #expect(try lock.tryToTake(.exclusive))
+        let (from, to) = (file(id, ".part"), file(id))
+        DispatchQueue.global().async {
+            usleep(200_000)
+            rename(from, to)
+            lock.release()
+        }
+        try incoming.append(chunk(1), chunk: 1)
+        #expect(incoming.chunksHeld == 0 && FileManager.default.fileExists(atPath: to))
+    }
+
+    @Test func `content comes to its place under the write lock of the database`() throws {
+        let (sender, store) = (try open("s.sqlite"), try open())
+        let id = try sender.attach(content)
+        var incoming = try begin(id, of: sender, in: store)
+        for index in 0...3 { try incoming.append(chunk(index), chunk: index) }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
+        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let isReleased = Mutex(false)
+        DispatchQueue.global().async {
+            usleep(200_000)
+            isReleased.withLock { $0 = true }
+            try? other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        }
+        try store.finish(incoming)
+        #expect(isReleased.withLock { $0 })
+        #expect(try AttachmentTests.bytes(store, id) == content)
+    }
+
     @Test func `what was changed before it was made content is found out`() throws {
         let (sender, store) = (try open("s.sqlite"), try open())
         let id = try sender.attach(content)
@@ -195,7 +233,7 @@ struct AttachmentRaceTests {
         let id = try sender.attach(content)
         var incoming = try begin(id, of: sender, in: store)
         for index in 0...3 { try incoming.append(chunk(index), chunk: index) }
-        // For whom this is not enough: see the test of `kith carry in` that gives up the rights of a superuser.
+        // Without a superuser's rights such a part cannot be opened: a test of `kith carry in` gives these up.
         #expect(chmod(file(id, ".part"), 0o400) == 0)
         try AttachmentTests.transfer(id, from: sender, to: store)
         #expect(try AttachmentTests.bytes(store, id) == content)

@@ -199,7 +199,7 @@ final class AttachmentExchange: Sendable {
         } catch {
             incoming.withLock { $0[id] = nil }
             logger.warning("an attachment cannot be kept", metadata: ["reason": "\(error)"])
-            // A full disk is full for all; what else fails may be in the way of this one alone.
+            // A full disk stops every attachment; another failure may concern this one alone.
             handle((error as? StoreError)?.code == .diskFull ? .failed : .postponed(id))
         }
     }
@@ -222,7 +222,7 @@ final class AttachmentExchange: Sendable {
             if case .present = store.attachmentState(id) { return try proceed(attachment) }
             try attachment.append(bytes, chunk: index)
             let answer = try proceed(attachment)
-            // Another process has fetched the same, or removed what was here: it goes on from what is on the disk.
+            // Another process has fetched the same, or removed what was here: the fetcher begins again from what is on the disk.
             if attachment.chunksHeld != index + 1, case .holds = answer { return .holds(id, nil) }
             return answer
         case .want, .haveNot, .have, .holdings:

@@ -303,7 +303,7 @@ private struct CarryIntake {
             case .want, .haveNot, .have: break
             }
         } catch let error as StoreError where [.sliceRejected, .busy, .notFound].contains(error.code) {
-            // It is wrong, or a node that fetches the same is in the way: it is left.
+            // The piece is wrong, or a node is writing the same attachment, which is left to the node or to the next reading.
             incoming = nil
         }
     }

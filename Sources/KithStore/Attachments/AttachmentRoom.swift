@@ -104,7 +104,7 @@ extension SyncedDatabase {
 
     private func measureAttachmentRoom(byDevice: Bool) throws {
         var kept = attachments?.keptBytes() ?? [:]
-        // No disk has half of what an Int64 can say, to which something can still be added.
+        // Half of Int64.max is more than any disk has, and sums with it do not overflow.
         let bytesMax = min(max(0, options.attachmentBytesFetchedOfDevice), .max / 2)
         let shares = byDevice ? try read { ledger in try AttachmentShares(ledger, kept: kept) } : nil
         if let attachments, let shares, shares.bytesOfNobody(kept, in: attachments) > bytesMax {

@@ -39,7 +39,7 @@ package struct IncomingAttachment: Sendable {
         if let file = try OpenFile(reading: folder.part(id)) { try takeUp(file) }
     }
 
-    /// Counts what is in the part, if it is not as it was.
+    /// Counts the proven chunks of the part again if the file has changed.
     private mutating func takeUp(_ file: OpenFile) throws {
         let now = try file.stamp()
         if now == stamp { return }
@@ -60,7 +60,8 @@ package struct IncomingAttachment: Sendable {
     /// Whether all bytes are here.
     package var isComplete: Bool { chunksHeld == outline.chunkCount }
 
-    /// Keeps the next chunk. It is passed over if another one is next, because what is on the disk is not what it was: see ``chunksHeld``.
+    /// Keeps the next chunk. If another process has written or removed the part, so that another chunk is next, this one is not kept: see
+    /// ``chunksHeld``.
     /// - Throws: ``StoreError`` with code `sliceRejected` if it is not what the outline says; `diskFull`, `readOnly`.
     package mutating func append(_ bytes: [UInt8], chunk index: Int) throws {
         guard let range = outline.range(ofChunk: index), outline.proves(bytes, chunk: index) else {
@@ -94,34 +95,47 @@ package struct IncomingAttachment: Sendable {
         try part.file.write([], at: outline.size, by: folder.writeFile)
         try part.file.seal()
         try keep {
-            if !folder.isPresent(id) { try folder.move(folder.part(id), to: folder.content(id)) }
+            if !folder.isPresent(id) {
+                guard part.isInPlace else {
+                    throw StoreError(.notFound, "What had come of the attachment \(id) was removed meanwhile; it is fetched again.")
+                }
+                try folder.move(folder.part(id), to: folder.content(id))
+            }
             try folder.removeWish(id)
         }
     }
 }
 
-/// The part of an attachment, which no other process writes as long as this is held.
+/// The part of an attachment, to which no other process writes as long as this is held.
 private struct LockedPart {
     let file: OpenFile
     private let lock: FileLock
 
     /// `nil` if there is none.
     init?(_ path: String) throws {
-        guard OpenFile.size(of: path) != nil else { return nil }
-        guard let lock = FileLock(reading: path) else { throw FileFailure.error("opened", path) }
+        guard let lock = FileLock(reading: path) else {
+            if OpenFile.size(of: path) == nil { return nil }
+            throw StoreError(.readOnly, "\(path) cannot be opened. Check the permissions of the file and its folder.")
+        }
         let isTaken = try StoreError.locking { () throws(FileLock.Failure) in
             try lock.tryToTake(.exclusive, for: Self.patienceMilliseconds, pauseMilliseconds: 2)
         }
         guard isTaken else { throw StoreError(.busy, "Another process is writing \(path).") }
-        // It can no longer be written if a process ended while it made it content.
+        // Another process may have made the part content, or removed it, before this one could lock it.
+        guard lock.isInPlace else { return nil }
+        // A process that ended within `finish` has left the part read-only.
         chmod(path, 0o600)
         file = try OpenFile(writing: path, isMade: false)
         self.lock = lock
-        // Another process may have made it content, or removed it, before it could be locked.
-        guard lock.isInPlace else { return nil }
+        guard isInPlace else { return nil }
     }
 
-    private static let patienceMilliseconds: Int64 = 10_000
+    /// Whether the part is still there, and no other one in its place: an app that attaches the same content, or the collection of garbage,
+    /// may remove it.
+    var isInPlace: Bool { lock.isInPlace }
+
+    /// The part is fetched on a queue that all attachments share.
+    private static let patienceMilliseconds: Int64 = 1_000
 }
 
 extension SyncedDatabase {
@@ -221,7 +235,7 @@ extension SyncedDatabase {
             _ = try OpenFile(writing: folder.unasked(id))
         }
         _ = try OpenFile(writing: folder.part(id))
-        // The app may have attached the same content just now, and removed the part before it was made.
+        // The app may have attached the same content just now: before this part was there to be removed.
         if folder.isPresent(id) {
             unlink(folder.part(id))
             unlink(folder.unasked(id))

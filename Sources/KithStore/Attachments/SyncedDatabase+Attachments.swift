@@ -131,7 +131,7 @@ extension SyncedDatabase {
     /// Takes content that is not what its id says out of the way, and lets observations of what may show it look again.
     ///
     /// - Parameter found: what was read of it and is not what the id says.
-    /// - Returns: whether it was still in its place. It is not if the app has attached the same content again meanwhile.
+    /// - Returns: whether it was still in its place; `false` if the same content was attached or fetched again meanwhile, or is gone.
     func setAside(_ id: AttachmentID, _ folder: AttachmentFolder, _ found: OpenFile) throws -> Bool {
         // Under the lock under which content comes to its place.
         let isSetAside = try write { _, _ in try folder.setAside(id, found) }
@@ -234,7 +234,7 @@ extension AttachmentFolder {
         unlink(unasked(id))
     }
 
-    /// What was wished for is here, whole; under the lock that ``setAside(_:_:)`` needs.
+    /// What was wished for is here, whole. To be called under the database's write lock.
     func removeWish(_ id: AttachmentID) throws {
         for file in [asked(id), part(id), damaged(id)] where unlink(file) != 0 && errno != ENOENT {
             throw FileFailure.error("removed", file)

@@ -45,7 +45,7 @@ extension AttachmentFetcher {
 
     /// What could not be written, and only that.
     struct Delay: Hashable, Sendable {
-        /// When it is tried again; `nil` once it may be.
+        /// When the fetcher tries it again; `nil` once it may.
         var end: Instant?
         var rounds: Int64 = 0
     }

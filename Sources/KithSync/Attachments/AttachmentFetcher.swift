@@ -34,7 +34,7 @@ package struct AttachmentFetcher: Sendable {
         case declined(AttachmentID)
         /// The piece that this peer sent was wrong.
         case refused(AttachmentID, from: ReplicaID)
-        /// The store could not write: disk full, or the like.
+        /// The store could not write, because the disk is full.
         case failed
         /// The store could not write this attachment. It may be able to write another.
         case postponed(AttachmentID)
@@ -238,6 +238,8 @@ package struct AttachmentFetcher: Sendable {
     /// Leaves one attachment for later, while the rest is fetched. If many fail, the disk is at fault.
     private mutating func postpone(_ id: AttachmentID) {
         var delay = delays[id] ?? Delay()
+        // A piece that was under way has failed for the same reason.
+        if delay.end != nil { return }
         delay.end = now.advanced(
             byMilliseconds: min(AttachmentLimits.retryMilliseconds << delay.rounds, AttachmentLimits.retryMillisecondsMax))
         delay.rounds = min(delay.rounds + 1, 16)
@@ -251,7 +253,10 @@ package struct AttachmentFetcher: Sendable {
         // What was here is gone: it begins anew.
         if progress == nil, !transfers[index].isOpening { return release { $0.id == id } }
         transfers[index].held = progress?.held ?? 0
-        guard transfers[index].isOpening else { return }
+        guard transfers[index].isOpening else {
+            delays[id] = nil
+            return
+        }
         transfers[index].isOpening = false
         transfers[index].chunks = progress?.chunks
         transfers[index].kept = transfers[index].held

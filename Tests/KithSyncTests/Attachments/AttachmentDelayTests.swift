@@ -18,7 +18,7 @@ import Testing
         fetcher.handle(input, now: now).compactMap { if case .begin(let id) = $0 { id } else { nil } }
     }
 
-    @Test mutating func `what failed alone lets others go on, and is tried again later and later`() {
+    @Test mutating func `what failed alone lets other attachments go on, and is tried again later and later`() {
         _ = handle(.appeared(Self.peer))
         #expect(handle(.wanted([Self.id(1), Self.id(2)])) == [Self.id(1)])
         #expect(handle(.postponed(Self.id(1))) == [Self.id(2)])
@@ -32,6 +32,12 @@ import Testing
             #expect(handle(.tick) == [Self.id(1)])
             #expect(handle(.postponed(Self.id(1))) == [])
         }
+        // Two pieces that were under way together fail once.
+        now = now.advanced(byMilliseconds: 16 * AttachmentLimits.retryMilliseconds)
+        #expect(handle(.tick) == [Self.id(1)])
+        #expect(handle(.postponed(Self.id(1))) == [])
+        let end = fetcher.nextDeadline
+        #expect(handle(.postponed(Self.id(1))) == [] && fetcher.nextDeadline == end)
         // What is no longer wanted is forgotten.
         #expect(handle(.wanted([])) == [] && fetcher.nextDeadline == nil)
         #expect(handle(.wanted([Self.id(1)])) == [Self.id(1)])
