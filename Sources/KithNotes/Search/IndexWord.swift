@@ -74,12 +74,9 @@ enum IndexWord {
         let enter = try db.cachedStatement(sql: "INSERT OR IGNORE INTO note_search_word VALUES (?, ?)")
         for word in words where !listed.contains(word) {
             try enter.execute(arguments: key(of: word))
-            if listed.count >= listedMax { listed.removeAll() }
             listed.insert(word)
         }
     }
-
-    private static let listedMax = 50_000
 
     /// Takes words from the list that no note has any more. Of very many some stay, as they do in the index itself.
     static func leave(_ words: Set<String>, listed: inout Set<String>, _ db: Database) throws {

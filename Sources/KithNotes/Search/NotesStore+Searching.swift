@@ -27,8 +27,7 @@ extension NotesStore {
             // So much has changed that a look at all notes takes no longer. A listing says nothing of what is gone.
             guard slice.isLast, slice.listing == nil else { return try rebuildSearchIndex(known, leaving: share, isStopped) }
             let rows = slice.rows.filter { slice.tables[$0.table].name == Array(NotesSchema.table.utf8) }
-            var listed = Set<String>()
-            guard try bringIn(rows.map { Data($0.id.bytes) }, listed: &listed, leaving: share, isStopped) else { return }
+            guard try bringIn(rows.map { Data($0.id.bytes) }, leaving: share, isStopped) else { return }
             try database.write { db in try SearchIndex.setState(SearchIndex.State(slice.vector, mending), db) }
         }
     }
@@ -36,19 +35,18 @@ extension NotesStore {
     /// Compares the index with all notes, and mends it.
     private func rebuildSearchIndex(_ known: SearchIndex.State, leaving share: Double, _ isStopped: () -> Bool) throws {
         try database.write { db in try SearchIndex.dropStrays(db) }
-        var listed = Set<String>()
         var next: Data? = Data()
         while let place = next {
             let (ids, following) = try database.read { db in try SearchIndex.suspects(after: place, db) }
-            guard try bringIn(ids, listed: &listed, leaving: share, isStopped) else { return }
+            guard try bringIn(ids, leaving: share, isStopped) else { return }
             next = following
         }
-        guard try bringIn(database.read(SearchIndex.leftovers), listed: &listed, leaving: share, isStopped) else { return }
+        guard try bringIn(database.read(SearchIndex.leftovers), leaving: share, isStopped) else { return }
         try database.write { db in try SearchIndex.setState(known, db) }
     }
 
     /// Brings in notes by short transactions, between which the app and other processes may write; `false` if it was stopped.
-    private func bringIn(_ ids: [Data], listed: inout Set<String>, leaving share: Double, _ isStopped: () -> Bool) throws -> Bool {
+    private func bringIn(_ ids: [Data], leaving share: Double, _ isStopped: () -> Bool) throws -> Bool {
         var rest = ids[...]
         while !rest.isEmpty {
             if isStopped() { return false }
@@ -56,7 +54,7 @@ extension NotesStore {
             rest = try database.write { db in
                 let start = ContinuousClock.now
                 defer { held = start.duration(to: .now) }
-                return try SearchIndex.bringIn(rest, listed: &listed, db) { start.duration(to: .now) >= Self.indexPortion }
+                return try SearchIndex.bringIn(rest, db) { start.duration(to: .now) >= Self.indexPortion }
             }
             if !rest.isEmpty { Thread.sleep(forTimeInterval: min(held / .seconds(1) * share, 1)) }
         }

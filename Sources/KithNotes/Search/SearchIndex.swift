@@ -74,12 +74,10 @@ enum SearchIndex {
 
     /// Brings in these notes as they are now, at least the first; what is right is left as it is.
     ///
-    /// - Parameters:
-    ///   - listed: words of which it is known that they are in the list of words.
-    ///   - isOver: says whether to leave the rest for another transaction. A note of many words takes as long as a hundred short ones.
+    /// - Parameter isOver: says whether to leave the rest for another transaction. A note of many words takes as long as a hundred short ones.
     /// - Returns: the rest.
     static func bringIn(
-        _ ids: ArraySlice<Data>, listed: inout Set<String>, _ db: Database, isOver: () -> Bool
+        _ ids: ArraySlice<Data>, _ db: Database, isOver: () -> Bool
     ) throws -> ArraySlice<Data> {
         let new = ["title", "body", "tags"].map { Note.wholeText("note.\($0)") }.joined(separator: ", ")
         let find = try db.cachedStatement(
@@ -92,6 +90,8 @@ enum SearchIndex {
         let name = try db.cachedStatement(sql: "INSERT INTO note_search_key (id) VALUES (?)")
         let learn = try db.cachedStatement(sql: "INSERT INTO note_search (rowid, title, body, tags) VALUES (?, ?, ?, ?)")
         var rest = ids
+        // Words that this transaction has entered.
+        var listed = Set<String>()
         repeat {
             guard let id = rest.popFirst(), let row = try Row.fetchOne(find, arguments: [id]) else { continue }
             var key: DatabaseValue = row[0]

@@ -31,7 +31,7 @@ extension NotesStore {
         return outcomes
     }
 
-    /// Those of the ids that a note here has, or one in the trash.
+    /// Which of the ids belong to a note, shown or in the trash.
     package func known(_ ids: [UUID]) throws(NotesError) -> Set<UUID> {
         let trashed = try NotesError.mapping { Set(try store.trash(table: NotesSchema.table, max: .max).map { UUID($0.id) }) }
         return try NotesError.mapping {
