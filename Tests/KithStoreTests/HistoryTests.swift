@@ -174,9 +174,14 @@ struct HistoryTests {
         #expect(!kept.isExpired(token))
         try kept.purge()
         #expect(kept.isExpired(token) && !kept.isExpired(newest))
-        // Who asks for the other table misses nothing.
+        // A reader of the table `long` misses nothing.
         #expect(!kept.isExpired(token, tables: ["long"]) && kept.isExpired(token, tables: ["short"]))
         #expect(try kept.store.history(after: token, tables: ["long"]).flatMap(\.changes).count == 1)
+        // Nor does a token of another file pass for one whose transaction is gone.
+        let other = try Kept()
+        for number in 1..<5 { try other.insert("long", UInt64(number)) }
+        let foreign = try #require(try other.store.history(limit: 3).last?.token)
+        #expect(kept.isExpired(foreign, tables: ["long"]))
         // Such a reader may say how far it has read.
         try kept.store.setHistoryCursor("list", token)
         #expect(try kept.store.historyCursor("list") == token)

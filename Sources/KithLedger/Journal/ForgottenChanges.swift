@@ -1,7 +1,7 @@
 import KithSQLite
 import KithSync
 
-/// Up to which transaction the journal may have forgotten changes of each table, so that no reader takes what is left for all.
+/// Up to which transaction the journal may have forgotten changes of each table, so that a reader who has missed changes is told.
 package struct ForgottenChanges {
     private let records: MetaRecords
 

@@ -18,22 +18,19 @@ struct HistoryReader {
 
     /// The number of the transaction that a token names; 0 for the beginning.
     ///
-    /// - Parameter tables: those of which nothing that came later may be forgotten; `nil` for all.
+    /// - Parameter tables: the tables of which no change after the token may be forgotten; `nil` for all.
     /// - Throws: ``StoreError`` with code `tokenExpired`, or `notFound` if the token is another file's.
     func number(_ token: HistoryToken?, for tables: Set<String>? = nil) throws -> Int64 {
         guard let token else { return 0 }
         let number = try knownNumber(token)
         let forgotten = ForgottenChanges(ledger.connection)
-        let last = try ledger.catalog.tables.compactMap { table -> Int64? in
+        let marks = try ledger.catalog.tables.compactMap { table -> Int64? in
             guard tables?.contains(String(decoding: table.name, as: UTF8.self)) ?? true else { return nil }
             return try forgotten.number(of: table.number)
         }
-        if let last = last.max() {
-            if number < last { throw Self.expired }
-        } else if let oldest = try records.bounds()?.lowerBound, number < oldest - 1 {
-            // An earlier version has not noted what it has forgotten.
-            throw Self.expired
-        }
+        if let last = marks.max(), number < last { throw Self.expired }
+        // An earlier version leaves no mark of what it forgets.
+        if tables == nil || marks.isEmpty, let oldest = try records.bounds()?.lowerBound, number < oldest - 1 { throw Self.expired }
         return number
     }
 
@@ -43,11 +40,13 @@ struct HistoryReader {
             guard replica(entry.replica) == token.replica else { throw Self.foreign }
             return token.number
         }
-        guard let bounds = try records.bounds(), token.number < bounds.upperBound else { throw Self.foreign }
+        guard let known = try self.token(token.number) else { throw Self.foreign }
+        // The transaction is forgotten. Of a token of another replica nobody can tell any more whether it was of this file.
+        guard known == token else { throw Self.expired }
         return token.number
     }
 
-    /// The token of a transaction that may be forgotten.
+    /// The token of a transaction, also of one that is no longer kept; `nil` if it is none before the newest.
     func token(_ number: Int64) throws -> HistoryToken? {
         if let entry = try records.entry(number) { return token(entry) }
         return try records.entries(after: number, max: 1).first.map { next in
