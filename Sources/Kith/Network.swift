@@ -85,6 +85,7 @@ actor Network {
         while !Task.isCancelled, !node.trust.devices.isEmpty, node.key.id == key.id {
             await trustAlarm.sleep(until: MonotonicClock.now.advanced(byMilliseconds: Int64(Node.trustPollMilliseconds)))
             noteTwins()
+            node.board.passTime(MonotonicClock.now)
             guard node.reloadTrust() else { continue }
             let isOtherGroup = group != currentGroup
             if isOtherGroup {
@@ -318,11 +319,13 @@ actor Network {
                 sessions[device] = nil
                 leaving.remove(device)
                 let obstacle = end.reason.code == .storeFailed && !end.reason.isFromPeer ? end.reason.message : nil
-                // One of the two joins the household of the other one.
+                // This device joins the other one's household, or that joins this one's.
                 let joins = end.refusedGroup.map { advice == .atOnce || $0.isEmpty } ?? false
+                let isDialledAgain = joins && connection.isInitiator
+                let back = isDialledAgain ? MonotonicClock.now.advanced(byMilliseconds: StatusBoard.returnMilliseconds) : nil
                 node.board.disconnected(
                     device, end.isOwnWish || obstacle != nil ? nil : end.reason.sentence, isRefused: end.isRefusedByPeer,
-                    obstacle: obstacle, returns: joins && connection.isInitiator)
+                    obstacle: obstacle, returnsAt: back)
                 node.upkeep.disconnected(device)
             }
         }

@@ -57,7 +57,7 @@ import Testing
     @Test(arguments: [
         TransportError.Code.unexpectedPeer, .ownDevice, .untrustedPeer, .wrongProtocol, .refusedCertificate, .handshakeFailed,
     ])
-    func `who else answers at an address keeps nobody from the next one`(code: TransportError.Code) async throws {
+    func `another device that answers at an address does not keep the node from the next address`(code: TransportError.Code) async throws {
         let result = try await race(3) { (port) throws(TransportError) in
             if port < 3 { throw TransportError(code, "somebody else") }
             return port

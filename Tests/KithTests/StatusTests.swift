@@ -165,20 +165,27 @@ import Testing
 
     @Test func `a device that answered and is about to join is not called out of reach until it does not answer`() throws {
         let (_, device, session, board) = try Self.boardOfTwo()
-        func meet(returns: Bool) -> NodeStatus.State {
+        let start = Instant(milliseconds: 1_000)
+        func meet(returnsAt end: Instant?) -> NodeStatus.State {
             board.connected(device, by: session, address: nil)
-            board.disconnected(device, nil, returns: returns)
+            board.disconnected(device, nil, returnsAt: end)
             return board.current.state
         }
-        #expect(meet(returns: false) == .waiting)
-        #expect(meet(returns: true) == .connecting)
+        #expect(meet(returnsAt: nil) == .waiting)
+        #expect(meet(returnsAt: start) == .connecting)
         board.failed(device, "Nothing answers.")
         #expect(board.current.state == .waiting)
-        #expect(meet(returns: true) == .connecting)
-        #expect(meet(returns: false) == .waiting)
-        #expect(meet(returns: true) == .connecting)
+        #expect(meet(returnsAt: start) == .connecting)
+        #expect(meet(returnsAt: nil) == .waiting)
+        #expect(meet(returnsAt: start) == .connecting)
         board.runs(false)
         board.runs(true)
+        #expect(board.current.state == .waiting)
+        // Its announcement may end, so that nobody dials it.
+        #expect(meet(returnsAt: start) == .connecting)
+        board.passTime(start.advanced(byMilliseconds: -1))
+        #expect(board.current.state == .connecting)
+        board.passTime(start)
         #expect(board.current.state == .waiting)
     }
 

@@ -54,7 +54,7 @@ enum AddressRace {
                     underWay -= 1
                     if case .success? = result { continue }
                     if error.code != .cancelled { result = .failure(error) }
-                    // The device refuses at each of its addresses alike. Another device that answers at this one says nothing of the others.
+                    // A refusal counts for all addresses of the device. Another device that answers at this one says nothing of the others.
                     if error.code == .refusedByPeer { stop(&group) } else { start(&group) }
                 case .tick where isOver: continue
                 case .tick:

@@ -15,6 +15,8 @@ final class StatusBoard: Sendable {
         case exchanging(DeviceID)
     }
 
+    /// How long a device that joins the household may take to answer again.
+    static let returnMilliseconds: Int64 = 10_000
     /// How soon what has failed is tried again.
     static let retryMilliseconds = 5_000
 
@@ -26,8 +28,9 @@ final class StatusBoard: Sendable {
         var peers: [DeviceID: NodeStatus.Peer] = [:]
         /// Which session of a device counts: what one says that gave way to it may come later.
         var sessions: [DeviceID: SessionRouter.SessionID] = [:]
-        /// Devices that have answered and are to be met again shortly, so that it would be false to call them out of reach.
-        var returning: Set<DeviceID> = []
+        /// Devices that have answered and that this node dials again shortly, with the time until which it would be false to call them out
+        /// of reach.
+        var returning: [DeviceID: Instant] = [:]
         /// Of the process that runs the node of this file, while this one stands by.
         var elsewhere: NodeStatus?
         var published: NodeStatus?
@@ -74,7 +77,7 @@ final class StatusBoard: Sendable {
     func runs(_ isRunning: Bool) {
         update { state in
             state.facts.isRunning = isRunning
-            state.returning = []
+            state.returning = [:]
             if !isRunning { return }
             state.elsewhere = nil
             state.facts.runsElsewhere = false
@@ -112,7 +115,7 @@ final class StatusBoard: Sendable {
             state.facts.household = trust.household?.id.description
             let ids = Set(devices.map(\.id))
             state.peers = state.peers.filter { ids.contains($0.key) }
-            state.returning.formIntersection(ids)
+            state.returning = state.returning.filter { ids.contains($0.key) }
             state.obstacles = state.obstacles.filter { work, _ in
                 if case .exchanging(let device) = work { ids.contains(device) } else { true }
             }
@@ -173,7 +176,7 @@ final class StatusBoard: Sendable {
     func connected(_ device: DeviceID, by session: SessionRouter.SessionID, address: PeerAddress?) {
         state.withLock { state in
             state.sessions[device] = session
-            state.returning.remove(device)
+            state.returning[device] = nil
         }
         update(device) { peer in
             peer.state = .connected
@@ -212,13 +215,13 @@ final class StatusBoard: Sendable {
     ///   - reason: what went wrong; `nil` if nothing did.
     ///   - isRefused: whether it does not trust this device.
     ///   - obstacle: what this store could not do in the session, which stays true until more is known.
-    ///   - returns: whether this node dials it again shortly, and expects it to answer.
+    ///   - returnsAt: if this node dials it again shortly, and expects it to answer: until when it is to have answered.
     func disconnected(
-        _ device: DeviceID, _ reason: String?, isRefused: Bool = false, obstacle: String? = nil, returns: Bool = false
+        _ device: DeviceID, _ reason: String?, isRefused: Bool = false, obstacle: String? = nil, returnsAt end: Instant? = nil
     ) {
         state.withLock { state in
             state.sessions[device] = nil
-            if returns { state.returning.insert(device) }
+            if let end { state.returning[device] = end }
             state.obstacles[.exchanging(device)] = obstacle
         }
         update(device) { peer in
@@ -233,11 +236,17 @@ final class StatusBoard: Sendable {
         }
     }
 
+    /// Devices that have not come back in time are out of reach.
+    func passTime(_ now: Instant) {
+        guard state.withLock({ !$0.returning.isEmpty }) else { return }
+        update { state in state.returning = state.returning.filter { $0.value > now } }
+    }
+
     func failed(_ device: DeviceID, _ reason: String, isRefused: Bool = false) {
         // Whether the store would do it now shows when the device is met again.
         state.withLock { state in
             state.obstacles[.exchanging(device)] = nil
-            state.returning.remove(device)
+            state.returning[device] = nil
         }
         update(device) { peer in
             peer.note(reason)
