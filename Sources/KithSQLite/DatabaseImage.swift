@@ -13,8 +13,8 @@ package struct DatabaseImage {
     private static let frameHeaderBytes = 24
     private static let logHeaderBytes = 32
 
-    /// Another process may write meanwhile, as long as the log is the same one: what it adds to the log comes after what counts, and what it
-    /// brings from the log into the database stands in the log as well, which is read after the database.
+    /// Another process may write meanwhile, unless it begins the log anew. The log is read after the database, so it has every page that was
+    /// brought into the database meanwhile; frames after its last commit do not count.
     ///
     /// - Throws: ``StoreError`` with code `notFound`, `notAStore`, or `busy` if another process begins the log anew all the time,
     ///   or writes a database that has none.
@@ -62,7 +62,7 @@ package struct DatabaseImage {
         return try file.read(at: 0, count: Int(size))
     }
 
-    /// What is another one once the log has begun anew: its header. Without a log, size and time of both files.
+    /// The header of the log, which changes when the log begins anew. Without a log, size and time of both files.
     private static func generation(_ path: String) throws -> [Int64?] {
         if let log = try OpenFile(reading: path + "-wal"), try log.size() != nil {
             let header = try log.read(at: 0, count: logHeaderBytes)
