@@ -79,8 +79,8 @@ extension SyncedApp {
     /// stopped again, once their last meeting is over: an app may meet several others at once.
     ///
     /// It goes the way that real devices go, over a connection within the process.
-    /// - Throws: ``SyncedAppError`` with code `cannotMeet`, or `notInTime` if they do not come to hold the same within ``meetingTime``;
-    ///   `CancellationError`.
+    /// - Throws: ``SyncedAppError`` with code `cannotMeet`, also if one of the two is stopped meanwhile, or `notInTime` if they do not come
+    ///   to hold the same within ``meetingTime``; `CancellationError`.
     public func meet(_ other: SyncedApp) async throws {
         try introduce(to: other)
         beginMeeting()
@@ -100,6 +100,9 @@ extension SyncedApp {
         if try holdsTheSame(as: other) { return }
         let end = ContinuousClock.now + Self.meetingTime
         while try !(holdsTheSame(as: other) && hasHeard(other) && other.hasHeard(self)) {
+            guard isRunning, other.isRunning else {
+                throw SyncedAppError(.cannotMeet, "One of the two devices was stopped before both held the same, or can only be read.")
+            }
             guard ContinuousClock.now < end else {
                 throw SyncedAppError(
                     .notInTime, "The two devices did not come to hold the same. \(status.sentence) The other one: \(other.status.sentence)")

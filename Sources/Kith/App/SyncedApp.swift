@@ -124,6 +124,9 @@ public final class SyncedApp: Sendable {
     /// What goes on now and, when nothing is synchronised, why.
     public var status: NodeStatus { node.status }
 
+    /// Whether the node runs, or is about to.
+    var isRunning: Bool { running.withLock(\.isRunning) }
+
     /// The status as it is now, and then every change of it; see ``Node/statuses``.
     public var statuses: AsyncStream<NodeStatus> { node.statuses }
 

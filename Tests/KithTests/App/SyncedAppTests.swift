@@ -125,6 +125,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a meeting ends when one of the two is stopped`(isFirst: Bool) async throws {
+        let (phone, laptop) = try await Pantry.pair()
+        try await phone.database.write {
+            try $0.execute(
+                sql: """
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+                    INSERT INTO item (id, title) SELECT randomblob(16), hex(randomblob(200)) FROM n
+                    """)
+        }
+        let meeting = Task { try await phone.meet(laptop) }
+        try await phone.until { phone.status.state != .stopped && laptop.status.state != .stopped }
+        await (isFirst ? phone : laptop).stop()
+        let error = await #expect(throws: SyncedAppError.self) { try await meeting.value }
+        #expect(error?.code == .cannotMeet)
+        // Nothing is lost, and the next meeting goes on.
+        try await phone.meet(laptop)
+        #expect(try laptop.titles().count == 20_000)
+    }
+
     @Test func `it starts and stops as often as an app likes`() async throws {
         let (phone, laptop) = try await Pantry.pair()
         laptop.start()
