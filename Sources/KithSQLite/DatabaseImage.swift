@@ -19,6 +19,7 @@ package struct DatabaseImage {
     /// - Throws: ``StoreError`` with code `notFound`, `notAStore`, or `busy` if another process begins the log anew all the time,
     ///   or writes a database that has none.
     package init(readingFrom path: String) throws {
+        let path = DatabaseFile.path(of: path)
         for _ in 0..<Self.readsMax {
             let before = try Self.generation(path)
             let database = try Self.content(path)

@@ -1,4 +1,5 @@
 import Foundation
+import KithStore
 import Logging
 
 /// What is kept of the other devices over restarts: when all was last the same, and what went wrong last.
@@ -18,7 +19,7 @@ struct PeerMemory: Sendable {
 
     /// Beside the database in this file.
     init(forStore database: URL) {
-        url = database.deletingLastPathComponent().appending(path: database.lastPathComponent + "-peers.json")
+        url = SyncedDatabase.file(beside: database, ending: "-peers.json")
     }
 
     /// By device id; empty where nothing is kept, or nothing that this version understands.

@@ -1,4 +1,5 @@
 import Foundation
+import KithStore
 import Logging
 import Synchronization
 
@@ -24,7 +25,7 @@ package struct StatusFile: Sendable {
 
     /// The status of the node that works on the store in this database file.
     package init(forStore database: URL) {
-        url = database.deletingLastPathComponent().appending(path: database.lastPathComponent + "-status.json")
+        url = SyncedDatabase.file(beside: database, ending: "-status.json")
     }
 
     /// The status last written; `nil` if there is none, or none that this version understands. Of a node that has not moved for

@@ -35,7 +35,11 @@ struct AttachmentFolder: Sendable {
     private let freeBytes: @Sendable (String) -> Int64?
 
     init(databasePath: String) {
-        self.init(path: databasePath + "-kith-files", SyncedDatabase.Options())
+        self.init(of: databasePath, SyncedDatabase.Options())
+    }
+
+    private init(of databasePath: String, _ options: SyncedDatabase.Options) {
+        self.init(path: DatabaseFile.path(of: databasePath) + "-kith-files", options)
     }
 
     private init(path: String, _ options: SyncedDatabase.Options) {
@@ -45,7 +49,7 @@ struct AttachmentFolder: Sendable {
     /// Of the database in this file, or of one in memory; `nil` where there is none.
     init?(of databasePath: String?, _ options: SyncedDatabase.Options) {
         if let databasePath {
-            self.init(path: databasePath + "-kith-files", options)
+            self.init(of: databasePath, options)
         } else if let folder = options.attachmentsFolder {
             self.init(path: folder, options)
         } else {

@@ -44,7 +44,7 @@ package final class NodeLock: Sendable {
 extension SyncedDatabase {
     /// Whether some process synchronises the store in this file now. Writes nothing, so that it can be asked where nothing can be written.
     package static func isSynchronized(at path: String) -> Bool {
-        guard let lock = FileLock(reading: path + "-kith-node") else { return false }
+        guard let lock = FileLock(reading: DatabaseFile.path(of: path) + "-kith-node") else { return false }
         guard let isFree = try? lock.tryToTake(.shared) else { return false }
         if isFree { lock.release() }
         return !isFree

@@ -38,6 +38,14 @@ extension SyncedDatabase {
         return exists ? .emptied : .missing
     }
 
+    /// Whether files of a store lie beside `path`: then what is there is, or was, a store.
+    package static func wasStore(at path: String) -> Bool {
+        FileManager.default.fileExists(atPath: DatabaseFile.path(of: path) + "-kith")
+    }
+
+    /// The file with this ending beside the database to which `name` leads.
+    package static func file(beside name: URL, ending: String) -> URL { URL(filePath: DatabaseFile.path(of: name.path) + ending) }
+
     /// Puts what is left of a lost or damaged store out of the way, so that a backup or a new store can take its place: the database and
     /// its write-ahead log get `ending` behind their names. Attachments and the files that know of the store stay.
     ///
@@ -45,6 +53,7 @@ extension SyncedDatabase {
     /// - Throws: ``StoreError`` with code `busy` if a process still has the store open; `readOnly`, `failed`.
     public static func setAside(at path: String, ending: String) throws(StoreError) -> [String] {
         try StoreError.typed {
+            let path = DatabaseFile.path(of: path)
             let lock = try StoreError.locking { () throws(FileLock.Failure) in
                 let lock = try FileLock(path: path + "-kith-lock")
                 return try lock.tryToTake(.exclusive) ? lock : nil
@@ -89,6 +98,7 @@ extension StoreError {
 extension Sentinel {
     /// Whether the files beside a database tell of content, its own commits or those of others.
     static func knowsContent(ofDatabaseAt path: String) -> Bool {
+        let path = DatabaseFile.path(of: path)
         guard let sentinel = Sentinel(path: path + "-kith") else { return false }
         if sentinel.isFilled == true || sentinel.sequence > 0 { return true }
         let mark = SmallFile.read(path + "-kith-lock") ?? []
