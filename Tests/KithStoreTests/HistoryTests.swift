@@ -187,6 +187,20 @@ struct HistoryTests {
         #expect(try kept.store.historyCursor("list") == token)
     }
 
+    @Test func `a step of which every change is forgotten is not offered to be taken back`() throws {
+        let kept = try Kept()
+        let undo = kept.store.undo(scope: "editor")
+        for (number, table) in [(1, "long"), (2, "short")] {
+            try undo.group(table) { try $0.execute(sql: "INSERT INTO \(table) VALUES (?, 1)", arguments: [key(UInt64(number))]) }
+        }
+        #expect(try undo.nextUndo()?.title == "short")
+        // The entry of the newest transaction stays.
+        try kept.purge()
+        #expect(try undo.nextUndo()?.title == "long")
+        #expect(try undo.undo()?.rowsChanged == 1)
+        #expect(try undo.nextUndo() == nil)
+    }
+
     @Test func `a cursor is refused once something after it is forgotten, and does not go back`() throws {
         let kept = try Kept()
         for number in 1..<4 { try kept.insert("long", UInt64(number)) }

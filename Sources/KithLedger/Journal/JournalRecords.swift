@@ -226,11 +226,15 @@ package struct JournalRecords {
         return entries
     }
 
-    /// The transactions of a list of steps, the newest first.
+    /// The transactions of a list of steps, the newest first, without those of which every change is forgotten.
     package func entries(scope: String, max limit: Int) throws -> [Entry] {
         guard
             let select = try ifThere(
-                "SELECT \(Self.entryColumns) FROM kith_journal WHERE scope = ? ORDER BY number DESC LIMIT ?")
+                """
+                SELECT \(Self.entryColumns) FROM kith_journal j WHERE scope = ? AND (undoes IS NOT NULL OR redoes IS NOT NULL
+                    OR tbl IS NOT NULL OR EXISTS (SELECT 1 FROM kith_journal_row r WHERE r.number = j.number))
+                ORDER BY number DESC LIMIT ?
+                """)
         else { return [] }
         select.bind(1, .text(scope))
         select.bind(2, limit)
