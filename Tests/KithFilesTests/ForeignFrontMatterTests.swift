@@ -56,6 +56,55 @@ struct ForeignFrontMatterTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    /// Lists in which elements of Kith and of a user are mixed, and what stays of each in the note's text.
+    private static let mixed: [(list: String, left: String)] =
+        [
+            ("\n  # mine\n  - \"[[scan.pdf]]\" # the bill\n\(own)  # end\n", "\n  # mine\n  - \"[[scan.pdf]]\" # the bill\n  # end\n"),
+            ("\n  # all are Kith's\n\(own)", "\n  # all are Kith's\n"),
+            (
+                "\n\(own)  - |\n    two\n    lines\n  - \"two more\n    lines\"\n",
+                "\n  - |\n    two\n    lines\n  - \"two more\n    lines\"\n"
+            ),
+            ("\n\(own)  - {file: scan.pdf, pages: 2}\n", "\n  - {file: scan.pdf, pages: 2}\n"),
+            ("\n- '[[attachments/p.png|p.png]]'\n- \"[[scan.pdf]]\"\n", "\n- \"[[scan.pdf]]\"\n"),
+        ]
+        + [
+            " [\"[[scan.pdf]]\", \"[[attachments/p.png|p.png]]\"] # both\n", " [\"[[attachments/p.png|p.png]]\"] # Kith's\n",
+            "\n  - &own \"[[attachments/p.png|p.png]]\"\n  - \"[[scan.pdf]]\"\ncover: *own\n",
+            "\n  - \"[[attachments/p.png|p.png]]\" # dear to me\n  - \"[[scan.pdf]]\"\n",
+            "\n  - \"[[attachments/\\\n    p.png|p.png]]\"\n  - \"[[scan.pdf]]\"\n",
+            "\n  - |\n    text\n  \(own)  - \"[[attachments/p.png|p.png]]\" #\n",
+        ].map { ($0, $0) }
+
+    private static let own = "  - \"[[attachments/p.png|p.png]]\"\n"
+
+    @Test(arguments: mixed) func `of a list with elements of Kith and others, nothing of the others is lost`(_ list: String, _ left: String)
+        throws
+    {
+        let machine = try FolderMachine(place, "a")
+        try machine.save("PNG", as: "attachments/p.png")
+        try machine.save("![](attachments/p.png)", as: "Note.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let note = try #require(try machine.notes.titled("Note"))
+        try machine.save(machine.read("Note.md").replacing("attachments:\n\(Self.own)", with: "attachments:\(list)"), as: "Note.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        try machine.notes.edit(note.id) { $0.tags.insert("bill") }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try machine.notes.note(note.id)?.body == "---\nattachments:\(left)---\n![](attachments/p.png)")
+        let written = try machine.read("Note.md")
+        #expect(written.contains("tags: [bill]") && written.contains("attachments:\(left)"), "\(written)")
+        #expect(try machine.notes.attachments(of: note.id).map(\.name) == ["p.png"])
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+        _ = try MarkdownExport.write(machine.notes, to: place.path("out"))
+        let elsewhere = try place.notes("elsewhere")
+        #expect(try NoteImport.run(place.path("out"), into: elsewhere).remarks.isEmpty)
+        #expect(try elsewhere.everything() == machine.notes.everything())
+    }
+
     @Test func `of a file in a folder, what lies beside it is not taken for Kith's own`() throws {
         let machine = try FolderMachine(place, "a")
         let text = "---\nattachments:\n  - \"[[attachments/scan.pdf]]\"\n---\nInvoice\n"

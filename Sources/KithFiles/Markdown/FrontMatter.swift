@@ -65,7 +65,12 @@ struct FrontMatter {
         return line.count >= 3 && line.prefix(3).allSatisfy { $0 == mark } && line.dropFirst(3).allSatisfy(isBlank)
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+    fileprivate static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+
+    fileprivate static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let line = line.drop(while: isBlank)
+        return line.lastIndex { !isBlank($0) }.map { line[...$0] } ?? []
+    }
 
     /// Whether a line says nothing. An indented `#` may stand within a text over several lines: then it is no comment.
     private static func isBlankOrRemark(_ line: ArraySlice<UInt8>, within entry: Entry?) -> Bool {
@@ -105,14 +110,22 @@ extension FrontMatter.Entry {
         return lines
     }
 
-    /// The same key with a list of these texts alone.
-    func listing(_ texts: [String]) -> FrontMatter.Entry {
+    /// A list without the lines of these elements; `nil` unless each is a line that says nothing else.
+    func cutting(_ texts: [String]) -> FrontMatter.Entry? {
+        let elements = Set(texts.flatMap { ["- \(FrontMatterValues.quoted($0))", "- '\($0)'"] }.map { Array($0.utf8) })
         var rest = bytes
-        let first = FrontMatter.line(&rest)
-        let lineEnd = first.suffix(2).elementsEqual("\r\n".utf8) ? "\r\n" : "\n"
-        let head = first[..<(first.firstIndex(of: UInt8(ascii: ":")) ?? first.endIndex)]
-        let lines = texts.map { "  - \(FrontMatterValues.quoted($0))\(lineEnd)" }.joined()
-        return FrontMatter.Entry(key: key, bytes: (head + Array(":\(lineEnd)\(lines)".utf8))[...])
+        var kept = Array(FrontMatter.line(&rest))
+        var cut = 0
+        while !rest.isEmpty {
+            let line = FrontMatter.line(&rest)
+            if elements.contains(Array(FrontMatter.trimmed(line))) { cut += 1 } else { kept += line }
+        }
+        return cut == texts.count ? FrontMatter.Entry(key: key, bytes: kept[...]) : nil
+    }
+
+    /// Whether there is a comment in it, or what may be one.
+    var hasRemark: Bool {
+        zip(bytes, bytes.dropFirst()).contains { FrontMatter.isBlank($0) && $1 == UInt8(ascii: "#") }
     }
 
     /// What stands behind the key, in its first line.

@@ -31,11 +31,13 @@ struct FrontMatterValues {
         scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
+    /// The elements of a list, with `nil` for each that is no text; `nil` if it is no list.
+    func elements(_ key: MarkdownNote.Key) -> [String?]? { node(key)?.sequence?.map { $0.scalar?.string } }
+
     /// The elements of a list; `nil` if it is none, or holds more than text.
     func list(_ key: MarkdownNote.Key) -> [String]? {
-        guard let sequence = node(key)?.sequence else { return nil }
-        let texts = sequence.compactMap { $0.scalar?.string }
-        return texts.count == sequence.count ? texts : nil
+        guard let elements = elements(key), !elements.contains(nil) else { return nil }
+        return elements.compactMap(\.self)
     }
 
     /// A list, or words with commas or spaces between them.

@@ -168,15 +168,23 @@ extension MarkdownNote {
             // Kith writes it together with an id.
             case .deleted where !origin.hasID: return entry
             case .attachments:
-                guard let links = values.list(key) else { return entry }
-                let own = links.filter(origin.isOwn)
+                guard let elements = values.elements(key) else { return entry }
+                let own = elements.compactMap(\.self).filter(origin.isOwn)
                 attachments = own.compactMap(Attachment.init(link:))
-                if own.isEmpty { return entry }
-                return own.count == links.count ? nil : entry.listing(links.filter { !origin.isOwn($0) })
+                return own.isEmpty
+                    ? entry : Self.rest(of: entry, without: own, others: elements.filter { !($0.map(origin.isOwn) ?? false) })
             default: break
             }
         }
         return take(key, from: values, String(decoding: entry.bytes, as: UTF8.self)) ? nil : entry
+    }
+
+    /// What is left of a list of attachments without Kith's own: all of it where these cannot be cut out line by line.
+    private static func rest(of entry: FrontMatter.Entry, without own: [String], others: [String?]) -> FrontMatter.Entry? {
+        guard let rest = entry.cutting(own) else { return others.isEmpty && !entry.hasRemark ? nil : entry }
+        if others.isEmpty, !rest.hasRemark { return nil }
+        let left = FrontMatterValues(String(decoding: rest.bytes, as: UTF8.self)).map { $0.elements(.attachments) ?? [] }
+        return left == others ? rest : entry
     }
 
     /// A time as text, or as a number if it has no text.
