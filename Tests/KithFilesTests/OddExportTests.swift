@@ -6,38 +6,36 @@ import Testing
 
 @Suite("A part of an odd export is not imported, or only half of it, and nothing says so")
 struct OddExportTests {
-    private let folder: TemporaryFolder
-    private let notes: NotesStore
+    private let desk: ImportDesk
 
     init() throws {
-        folder = try TemporaryFolder()
-        notes = try folder.notes()
+        desk = try ImportDesk()
     }
 
-    private func run(_ name: String) throws -> ImportReport { try NoteImport.run(folder.path(name), into: notes) }
-
     private func keep(_ place: String) throws {
-        try folder.write("\(place)/Keep/List.json", #"{"title":"List","textContent":"x","userEditedTimestampUsec":1000}"#)
+        try desk.folder.write("\(place)/Keep/List.json", #"{"title":"List","textContent":"x","userEditedTimestampUsec":1000}"#)
     }
 
     @Test func `files beside a folder of Keep are named, each by itself`() throws {
         try keep("all")
-        for name in ["Important.md", "deep/Other.txt", ".hidden"] { try folder.write("all/\(name)", "text") }
-        let report = try run("all")
+        for name in ["Important.md", "deep/Other.txt", ".hidden"] { try desk.folder.write("all/\(name)", "text") }
+        let report = try desk.run("all")
         #expect(report.added == 1 && report.leftOut == 2, "\(report)")
         #expect(report.remarks.filter(\.isLeftOut).map(\.origin) == ["Important.md", "deep/Other.txt"], "\(report)")
     }
 
     @Test func `what else is in a Takeout is no note, and what lies beside it is named`() throws {
         try keep("all/Takeout")
-        for name in ["Takeout/archive_browser.html", "Takeout/Mail/all.mbox", "Important.md"] { try folder.write("all/\(name)", "text") }
-        let report = try run("all")
+        for name in ["Takeout/archive_browser.html", "Takeout/Mail/all.mbox", "Important.md"] {
+            try desk.folder.write("all/\(name)", "text")
+        }
+        let report = try desk.run("all")
         #expect(report.added == 1 && report.remarks.map(\.origin) == ["Important.md"] && report.leftOut == 1, "\(report)")
     }
 
     private func item(_ id: Character, _ text: String, kind: Int = 1, _ more: String = "") throws {
         let id = String(repeating: id, count: 32)
-        try folder.write("jex/\(id).md", "\(text)\n\nid: \(id)\n\(more)type_: \(kind)")
+        try desk.folder.write("jex/\(id).md", "\(text)\n\nid: \(id)\n\(more)type_: \(kind)")
     }
 
     @Test func `an item of Joplin that is too large costs no other, and files that are none are counted`() throws {
@@ -45,8 +43,8 @@ struct OddExportTests {
         try item("b", "Large\n\n" + String(repeating: "x", count: 9 << 20))
         try item("c", "picture.png", kind: 4, "ocr_details: " + String(repeating: "y", count: 9 << 20) + "\n")
         try item("d", "", kind: 13)
-        try folder.write("jex/Important.md", "text")
-        let report = try run("jex")
+        try desk.folder.write("jex/Important.md", "text")
+        let report = try desk.run("jex")
         #expect(report.added == 1 && report.leftOut == 3, "\(report)")
         let left = Set(report.remarks.filter(\.isLeftOut).map(\.origin))
         #expect(left == Set(["Important.md"] + ["b", "c"].map { String(repeating: $0, count: 32) + ".md" }), "\(report)")
@@ -55,50 +53,51 @@ struct OddExportTests {
     @Test(arguments: ["a\r\nb\r", "a\r\nb", "a\rb", "\r", "a\r\n"])
     func `line ends of other systems in a note of Joplin stay as they are`(body: String) throws {
         try item("a", "Note\n\n\(body)")
-        #expect(try run("jex").added == 1)
-        #expect(try notes.list().first?.body.utf8.elementsEqual(body.utf8) == true)
+        #expect(try desk.run("jex").added == 1)
+        #expect(try desk.notes.list().first?.body.utf8.elementsEqual(body.utf8) == true)
     }
 
     @Test(arguments: ["zip", "folder"])
     func `a vault that is not the outermost folder is one`(kind: String) throws {
-        try folder.write("all/V/.obsidian/app.json", "{}")
-        try folder.write("all/V/N.md", "x #plan ![[sub/p.png]]")
-        try folder.write("all/V/files/sub/p.png", "picture")
-        try folder.write("all/V/.trash/Old.md", "old")
-        try folder.write("all/Beside.md", "y #none")
+        try desk.folder.write("all/V/.obsidian/app.json", "{}")
+        try desk.folder.write("all/V/N.md", "x #plan ![[sub/p.png]]")
+        try desk.folder.write("all/V/files/sub/p.png", "picture")
+        try desk.folder.write("all/V/.trash/Old.md", "old")
+        try desk.folder.write("all/Beside.md", "y #none")
         let script = "import shutil; shutil.make_archive('all', 'zip', 'all')"
-        if kind == "zip" { try folder.shell("python3 -c \"\(script)\"") }
-        let report = try run(kind == "zip" ? "all.zip" : "all")
+        if kind == "zip" { try desk.folder.shell("python3 -c \"\(script)\"") }
+        let report = try desk.run(kind == "zip" ? "all.zip" : "all")
         #expect(report.added == 3 && report.addedToTrash == 1 && report.attachments == 1, "\(report)")
-        #expect(try notes.titled("N").map { Array($0.tags) } == ["plan"])
-        #expect(try notes.titled("Beside").map { Array($0.tags) } == [])
+        #expect(try desk.notes.titled("N").map { Array($0.tags) } == ["plan"])
+        #expect(try desk.notes.titled("Beside").map { Array($0.tags) } == [])
     }
 
     @Test func `what Obsidian finds is attached: in tables, by a part of its path, whatever the case`() throws {
-        try folder.write("vault/.obsidian/app.json", "{}")
-        for name in ["t.png", "sub/pic.png", "Other.png"] { try folder.write("vault/assets/\(name)", name) }
-        try folder.write("vault/N.md", "| a |\n|---|\n| ![[t.png\\|100]] |\n\n![[sub/pic.png]] ![[other.PNG]] ![[c.png]]\n")
-        #expect(try run("vault").attachments == 3)
-        let note = try #require(try notes.titled("N"))
-        #expect(try notes.attachments(of: note.id).map(\.name) == ["Other.png", "pic.png", "t.png"])
+        try desk.folder.write("vault/.obsidian/app.json", "{}")
+        for name in ["t.png", "sub/pic.png", "Other.png"] { try desk.folder.write("vault/assets/\(name)", name) }
+        try desk.folder.write("vault/N.md", "| a |\n|---|\n| ![[t.png\\|100]] |\n\n![[sub/pic.png]] ![[other.PNG]] ![[c.png]]\n")
+        #expect(try desk.run("vault").attachments == 3)
+        let note = try #require(try desk.notes.titled("N"))
+        #expect(try desk.notes.attachments(of: note.id).map(\.name) == ["Other.png", "pic.png", "t.png"])
         #expect(note.body.contains("![[t.png\\|100]]") && note.body.contains("![[attachments/Other.png]]"), "\(note.body)")
-        #expect(try run("vault").present == 1)
+        #expect(try desk.run("vault").present == 1)
     }
 
     @Test func `a link to a place in an attachment leads there afterwards`() throws {
         let text = "[p](b.pdf#page=12)\n<a href=\"b.pdf#page=3\">x</a> [a](<b.pdf#page=5>) [[b.pdf#page=6]]\n[d]: b.pdf#page=4\n"
-        try folder.write("R.md", text)
-        try folder.write("b.pdf", "B")
-        #expect(try run("R.md").attachments == 1)
+        try desk.folder.write("R.md", text)
+        try desk.folder.write("b.pdf", "B")
+        #expect(try desk.run("R.md").attachments == 1)
         let expected =
             "[p](attachments/b.pdf#page=12)\n<a href=\"attachments/b.pdf#page=3\">x</a> [a](<attachments/b.pdf#page=5>) [[b.pdf#page=6]]\n"
-        #expect(try notes.titled("R")?.body == expected + "[d]: attachments/b.pdf#page=4\n")
+        #expect(try desk.notes.titled("R")?.body == expected + "[d]: attachments/b.pdf#page=4\n")
     }
 
     @Test func `marks behind spaces in HTML stay`() throws {
-        try folder.write("c.html", "<p>Hebrew \u{5D0} \u{5B8} Devanagari \u{915} \u{93F} acute \u{A0}\u{301} end *\u{301} \u{301}_x_</p>")
-        #expect(try run("c.html").added == 1)
-        let body = try #require(try notes.list().first?.body)
+        try desk.folder.write(
+            "c.html", "<p>Hebrew \u{5D0} \u{5B8} Devanagari \u{915} \u{93F} acute \u{A0}\u{301} end *\u{301} \u{301}_x_</p>")
+        #expect(try desk.run("c.html").added == 1)
+        let body = try #require(try desk.notes.list().first?.body)
         let expected = "Hebrew \u{5D0} \u{5B8} Devanagari \u{915} \u{93F} acute  \u{301} end \\*\u{301} \u{301}\\_x\\_\n"
         #expect(body.unicodeScalars.elementsEqual(expected.unicodeScalars), "\(body.unicodeScalars.map { String($0.value, radix: 16) })")
     }
@@ -111,10 +110,10 @@ struct OddExportTests {
                     i = tarfile.TarInfo(name); i.size = 1
                     t.addfile(i, io.BytesIO(b"x"))
             """
-        try folder.write("make.py", script)
-        try folder.shell("python3 make.py")
+        try desk.folder.write("make.py", script)
+        try desk.folder.shell("python3 make.py")
         #expect {
-            try run("long.tar")
+            try desk.run("long.tar")
         } throws: {
             guard let error = $0 as? FilesError else { return false }
             return error.code == .data && error.message.contains("too long") && !error.message.contains("twice")

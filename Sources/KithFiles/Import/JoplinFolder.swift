@@ -23,7 +23,7 @@ struct JoplinFolder {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: root) else { return false }
         // Among them are items of kinds that are not read, such as earlier versions of notes.
         return names.sorted().lazy.filter { $0.hasSuffix(".md") && JoplinItem.isID(String($0.dropLast(3))) }.prefix(triedMax).contains {
-            (try? ForeignFile.read("\(root)/\($0)", bytesMax: itemBytesMax)).flatMap { JoplinItem($0) } != nil
+            (try? ForeignFile.read("\(root)/\($0)", bytesMax: itemBytesMax)).flatMap { JoplinItem($0) }.map { $0.kind != .other } ?? false
         }
     }
 
@@ -59,12 +59,13 @@ struct JoplinFolder {
     /// Reads an item.
     private mutating func take(_ path: String, _ importer: NoteImport) throws {
         let bytes = path.hasSuffix(".md") ? try ForeignFile.read("\(root)/\(path)", bytesMax: Self.itemBytesMax) : []
-        if let item = JoplinItem(bytes) {
-            items[item.id] = item
-        } else if JoplinItem.isOther(bytes) {
+        guard let item = JoplinItem(bytes) else {
+            return importer.report.remark(path, "It is no item of Joplin, and was left out. Import it by itself.")
+        }
+        if item.kind == .other {
             importer.report.remark(path, "It is an item of Joplin of a kind that is no note.", isLeftOut: false)
         } else {
-            importer.report.remark(path, "It is no item of Joplin, and was left out. Import it by itself.")
+            items[item.id] = item
         }
     }
 

@@ -11,6 +11,8 @@ struct JoplinItem {
         case resource = 4
         case tag = 5
         case noteTag = 6
+        /// One that is not read, such as an earlier version of a note. Joplin counts from one.
+        case other = 0
     }
 
     let id: String
@@ -21,17 +23,11 @@ struct JoplinItem {
 
     init?(_ bytes: [UInt8]) {
         guard let (lines, properties) = Self.parts(bytes), let id = properties["id"], Self.isID(id),
-            let kind = properties["type_"].flatMap(Int.init).flatMap(Kind.init)
+            let number = properties["type_"].flatMap(Int.init)
         else { return nil }
-        (self.id, self.kind, self.properties) = (id, kind, properties)
+        (self.id, kind, self.properties) = (id, Kind(rawValue: number) ?? .other, properties)
         title = lines.first ?? ""
         body = lines.dropFirst(2).joined(separator: "\n")
-    }
-
-    /// Whether it is an item of a kind that is not read, such as an earlier version of a note.
-    static func isOther(_ bytes: [UInt8]) -> Bool {
-        guard let properties = parts(bytes)?.properties else { return false }
-        return properties["id"].map(isID) == true && properties["type_"].flatMap(Int.init) != nil
     }
 
     /// The lines of the text and the properties behind it; `nil` if there are none. Lines end by bytes: to Swift, "\r\n" is one character,

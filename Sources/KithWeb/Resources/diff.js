@@ -81,17 +81,17 @@ function trimmed(from, to, [a, b, c, d], isBorder) {
 /** The part, widened on both sides by the same to the borders of lines, or if these are far, of words. */
 function widened(from, to, [a, b, c, d]) {
   const isLineBorder = (text, place) => place === 0 || place === text.length || text[place - 1] === "\n";
-  for (const [isBorder, max] of [[isLineBorder, lineMax], [isWordBorder, wordMax]]) {
-    let lead = 0;
-    while (lead < Math.min(max, a, c) && !(isBorder(from, a - lead) && isBorder(to, c - lead))) lead++;
-    if (isBorder(from, a - lead) && isBorder(to, c - lead)) { a -= lead; c -= lead; break; }
-  }
-  for (const [isBorder, max] of [[isLineBorder, lineMax], [isWordBorder, wordMax]]) {
-    let tail = 0;
-    while (tail < Math.min(max, from.length - b) && !(isBorder(from, b + tail) && isBorder(to, d + tail))) tail++;
-    if (isBorder(from, b + tail) && isBorder(to, d + tail)) { b += tail; d += tail; break; }
-  }
-  return [a, b, c, d];
+  const toBorder = (place, other, step, max) => {
+    for (const [isBorder, near] of [[isLineBorder, lineMax], [isWordBorder, wordMax]]) {
+      const isEnd = (way) => isBorder(from, place + step * way) && isBorder(to, other + step * way);
+      let way = 0;
+      while (way < Math.min(near, max) && !isEnd(way)) way++;
+      if (isEnd(way)) return way;
+    }
+    return 0;
+  };
+  const lead = toBorder(a, c, -1, Math.min(a, c)), tail = toBorder(b, d, 1, from.length - b);
+  return [a - lead, b + tail, c - lead, d + tail];
 }
 
 /** Words that took the place of others are one replacement with their neighbours, from which spaces and points divide them. */
