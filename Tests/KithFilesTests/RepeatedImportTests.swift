@@ -139,6 +139,23 @@ struct RepeatedImportTests {
         #expect(report.added == 0 && report.present == 2, "\(report)")
     }
 
+    @Test func `a note that an earlier version imported in any zone of the world is known again`() throws {
+        var note = ForeignNote(origin: "a.md", title: "a", body: "x")
+        for year in 1980...2030 {
+            for day in ["01-15", "04-15", "07-15", "10-15"] {
+                let time = try #require(TimeText.milliseconds("\(year)-\(day)T00:00:00Z"))
+                note.zonelessCreatedMilliseconds = time
+                let known = Set(note.formerIDs)
+                let date = Date(timeIntervalSince1970: Double(time) / 1_000)
+                let zones = TimeZone.knownTimeZoneIdentifiers.compactMap { TimeZone(identifier: $0)?.secondsFromGMT(for: date) }
+                for seconds in Set(zones) {
+                    let id = UUID.derived(from: ["kith import 1", "a.md", "a", "x"], milliseconds: time - Int64(seconds) * 1_000)
+                    #expect(known.contains(id), "\(year)-\(day): \(seconds / 60) minutes")
+                }
+            }
+        }
+    }
+
     @Test(arguments: [-5, 0, 1, 13])
     func `a note that an earlier version imported in another zone is known again`(hours: Int64) throws {
         try desk.folder.write("days/a.md", "---\ncreated: 2021-01-31\n---\nx")

@@ -24,9 +24,10 @@ extension ForeignNote {
         return ids.flatMap { id in Self.zoneMinutes.map { id.at(milliseconds: zonelessCreatedMilliseconds - $0 * 60_000) } }
     }
 
-    /// How far the zones of the world are from UTC.
+    /// How far the zones of the world are from UTC, or were since 1980.
     private static let zoneMinutes: [Int64] =
-        (-12...14).map { $0 * 60 } + [-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765, 825]
+        (-12...14).map { $0 * 60 } + [-570, -510, -270, -210, -150, -90]
+        + [210, 270, 330, 345, 390, 450, 510, 525, 570, 585, 630, 690, 765, 825]
 }
 
 extension NoteImport {
