@@ -4,13 +4,21 @@ struct ForeignPaths {
     /// Texts with the same accents in two forms are equal.
     private let byPath: [String: [String]]
     private let byName: [String: [String]]
-    /// By what file systems take for one name.
-    private let byKey: [String: [String]]
+    /// By each end of a path, the file in the fewest folders; case and the form of accents do not count.
+    private var byEnd: [String: String] = [:]
 
-    init(_ paths: [String]) {
+    /// - Parameter ends: those that are also found by the end of their path.
+    init(_ paths: [String], ends: [String] = []) {
         byPath = Dictionary(grouping: paths) { $0 }
         byName = Dictionary(grouping: paths, by: RelativePath.name)
-        byKey = Dictionary(grouping: paths) { FileName.key(RelativePath.name(of: $0)) }
+        for (path, _) in ends.map({ ($0, RelativePath.names(of: $0).count) }).sorted(by: { $0.1 < $1.1 }) {
+            var end = FileName.key(path)[...]
+            while true {
+                byEnd[String(end)] = byEnd[String(end)] ?? path
+                guard let slash = end.utf8.firstIndex(of: UInt8(ascii: "/")) else { break }
+                end = end[end.utf8.index(after: slash)...]
+            }
+        }
     }
 
     /// The path of the file that is meant, as the file system has it.
@@ -20,13 +28,7 @@ struct ForeignPaths {
     func file(named name: String) -> String? { byName[name].flatMap { Self.nearest(name, in: $0, RelativePath.name) } }
 
     /// The file whose path ends so, with capital letters or without. Of several, the one that is in the fewest folders.
-    func file(endingIn path: String) -> String? {
-        let end = "/" + FileName.key(path)
-        let found = (byKey[FileName.key(RelativePath.name(of: path))] ?? []).filter { file in
-            "/\(FileName.key(file))".utf8.suffix(end.utf8.count).elementsEqual(end.utf8)
-        }
-        return found.min { RelativePath.names(of: $0).count < RelativePath.names(of: $1).count }
-    }
+    func file(endingIn path: String) -> String? { byEnd[FileName.key(path)] }
 
     /// The one that is written the same way, byte by byte, if there is one.
     private static func nearest(_ text: String, in paths: [String], _ part: (String) -> String) -> String? {

@@ -23,9 +23,11 @@ struct MarkdownFolder {
     init(_ root: String) throws(FilesError) {
         self.root = root
         walk = try FolderWalk(root) { $0.hasPrefix(".") && $0 != Self.trashFolder }
-        paths = ForeignPaths(walk.files.map(\.path))
         isJoplin = ForeignFile.kind(root + "/_resources") == .folder
         vaults = Set(Self.folders(of: walk.files).filter { ForeignFile.kind("\(root)/\($0)/.obsidian") == .folder })
+        let all = walk.files.map(\.path)
+        // As Obsidian does.
+        paths = ForeignPaths(all, ends: vaults.isEmpty ? [] : all.filter { !Self.isNote($0) })
     }
 
     /// One file, with what it links to beside it.
@@ -250,8 +252,8 @@ struct MarkdownFolder {
         var found = RelativePath.resolved(link.path, in: RelativePath.folder(of: note)).flatMap(paths.file(at:))
         if found == nil, let path = RelativePath.resolved(link.path, in: "") {
             found = paths.file(at: path) ?? (link.isWiki ? paths.file(named: link.path) : nil)
-            if found == nil, !isFormer {
-                found = vault(of: note).flatMap { RelativePath.resolved(link.path, in: $0) }.flatMap(paths.file(at:))
+            if found == nil, !isFormer, let vault = vault(of: note) {
+                found = RelativePath.resolved(link.path, in: vault).flatMap(paths.file(at:))
                 if found == nil, link.isWiki { found = paths.file(endingIn: path) }
             }
         }
