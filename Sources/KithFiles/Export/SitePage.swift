@@ -21,7 +21,7 @@ enum SitePage {
             "<p><a href=\"index.html\">All notes</a></p>\n<h1>\(escaped(title))</h1>\n<p class=\"about\">\(about(note.updatedMilliseconds, Array(note.tags)))</p>\n"
         let files = Dictionary(attachments.map { ($0.name, $0.path) }) { first, _ in first }
         content += HTMLLinks.replaced(MarkdownHTML.html(text(of: note.body, pages, files))) { link, _ in
-            HTMLLinks.attachmentName(link).flatMap { files[$0] }.map(Self.link)
+            HTMLLinks.attachmentNames(link).lazy.compactMap { files[$0] }.first.map(Self.link)
         }
         if !attachments.isEmpty {
             content += "<h2>Attachments</h2>\n<ul>\n"

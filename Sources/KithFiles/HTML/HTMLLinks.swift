@@ -22,16 +22,18 @@ package enum HTMLLinks {
         return copied == 0 ? html : String(decoding: result + bytes[copied...], as: UTF8.self)
     }
 
-    /// The name of the attachment that a link to a file beside the text means, as imports and folders have them; `nil` for any other link.
-    package static func attachmentName(_ link: String) -> String? {
+    /// The names of attachments that a link to a file beside the text may mean, as imports and folders have them, the likeliest first; none
+    /// for any other link.
+    package static func attachmentNames(_ link: String) -> [String] {
         var path = link[...]
         while let up = ["../", "./"].first(where: { path.utf8.starts(with: $0.utf8) }) {
             path = Substring(path.utf8.dropFirst(up.utf8.count))
         }
         let folder = MarkdownExport.attachmentFolder + "/"
-        guard path.utf8.starts(with: folder.utf8) else { return nil }
-        let name = String(Substring(path.utf8.dropFirst(folder.utf8.count))).prefix { $0 != "#" }
-        return name.removingPercentEncoding ?? String(name)
+        guard path.utf8.starts(with: folder.utf8) else { return [] }
+        let name = String(Substring(path.utf8.dropFirst(folder.utf8.count)))
+        let beforeMark = String(name.prefix { $0 != "#" })
+        return (beforeMark == name ? [name] : [beforeMark, name]).map(MarkdownLinks.decoded)
     }
 
     /// What cmark has written into an attribute.

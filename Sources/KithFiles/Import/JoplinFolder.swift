@@ -132,9 +132,10 @@ struct JoplinFolder {
         var linked: Set<String> = []
         let (origin, text) = (note.origin, note.body)
         note.body = replacingLinks(text) { id, called in
-            linked.insert(id)
+            let isFirst = linked.insert(id).inserted
             guard let file = resourceFiles[id] else {
-                importer.report.remark(origin, "Its attachment \u{201C}\(called)\u{201D} is not in the export.", isLeftOut: false)
+                let words = "Its attachment \u{201C}\(called)\u{201D} is not in the export."
+                if isFirst { importer.report.remark(origin, words, isLeftOut: false) }
                 return nil
             }
             let isNew = !names.contains(id)

@@ -28,11 +28,13 @@ package enum MarkdownLinks {
                 continue
             }
             position = found.range.upperBound
-            guard let link = link(Array(bytes[found.range]), found.isWiki), let path = try replacement(link) else { continue }
-            result += bytes[copied..<found.range.lowerBound]
-            result += Array((found.isWiki || found.isInAngles ? path : encoded(path)).utf8)
-            let rest = isFormer ? nil : bytes[found.range].firstIndex(of: UInt8(ascii: "#"))
-            copied = rest ?? found.range.upperBound
+            for link in links(bytes[found.range], found.isWiki, isFormer) {
+                guard let path = try replacement(link.link) else { continue }
+                result += bytes[copied..<found.range.lowerBound]
+                result += Array(found.written(path, isFormer).utf8)
+                copied = isFormer ? found.range.upperBound : link.end
+                break
+            }
         }
         return copied == 0 ? text : String(decoding: result + bytes[copied...], as: UTF8.self)
     }
@@ -51,6 +53,12 @@ package enum MarkdownLinks {
         let range: Range<Int>
         let isWiki: Bool
         var isInAngles = false
+
+        /// A path as it stands in a link of this form.
+        func written(_ path: String, _ isFormer: Bool) -> String {
+            if isWiki || (isInAngles && isFormer) { return path }
+            return isInAngles ? MarkdownLinks.encodedInAngles(path) : MarkdownLinks.encoded(path)
+        }
     }
 
     /// What the link that begins here leads to.
@@ -123,12 +131,27 @@ package enum MarkdownLinks {
         return Target(range: start + 2..<end, isWiki: false)
     }
 
-    private static func link(_ bytes: [UInt8], _ isWiki: Bool) -> Link? {
+    /// What a link may mean, and where its path ends. A `#` begins what is said of a place in the file, and a `%` stands for another
+    /// character; if there is no such file, both may be a part of the name.
+    private static func links(_ bytes: ArraySlice<UInt8>, _ isWiki: Bool, _ isFormer: Bool) -> [(link: Link, end: Int)] {
         let text = String(decoding: bytes, as: UTF8.self)
-        if text.contains("://") || text.hasPrefix("#") || text.hasPrefix("mailto:") || text.hasPrefix("data:") { return nil }
-        if isWiki { return Link(path: text.trimmingCharacters(in: .whitespaces), isWiki: true) }
-        let path = text.prefix { $0 != "#" }
-        return Link(path: path.removingPercentEncoding ?? String(path), isWiki: false)
+        if text.contains("://") || text.hasPrefix("mailto:") || text.hasPrefix("data:") { return [] }
+        if isWiki {
+            return text.hasPrefix("#") ? [] : [(Link(path: text.trimmingCharacters(in: .whitespaces), isWiki: true), bytes.endIndex)]
+        }
+        let mark = bytes.firstIndex(of: UInt8(ascii: "#"))
+        let ends = [mark, isFormer && mark != nil ? nil : bytes.endIndex].compactMap { $0 == bytes.startIndex ? nil : $0 }
+        let paths = ends.map { (text: String(decoding: bytes[..<$0], as: UTF8.self), end: $0) }
+        let meant = paths.map { path, end in
+            (link: Link(path: isFormer ? path.removingPercentEncoding ?? path : decoded(path), isWiki: false), end: end)
+        }
+        let isPlain = isFormer || !bytes.contains(UInt8(ascii: "%"))
+        return isPlain ? meant : meant + paths.map { (link: Link(path: $0.text, isWiki: false), end: $0.end) }
+    }
+
+    /// The path that the destination of a link means. A `%` that begins no code stands for itself.
+    static func decoded(_ path: String) -> String {
+        path.removingPercentEncoding ?? path.replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25").removingPercentEncoding ?? path
     }
 
     /// A path as the destination of a link.
@@ -136,9 +159,16 @@ package enum MarkdownLinks {
         path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
     }
 
+    /// A path as the destination of a link in `<` and `>`.
+    static func encodedInAngles(_ path: String) -> String {
+        path.addingPercentEncoding(withAllowedCharacters: allowedInAngles) ?? path
+    }
+
     private static let allowed: CharacterSet = {
         var set = CharacterSet.urlPathAllowed
         set.remove(charactersIn: "()<>")
         return set
     }()
+
+    private static let allowedInAngles = CharacterSet(charactersIn: "#%<>\\\n\r").inverted
 }

@@ -29,7 +29,8 @@ struct NoteReading {
         }
         return HTMLLinks.replaced(MarkdownHTML.html(text, hasPositions: true)) { link, isPicture in
             // Links to files beside the text, as imports and folders have them, lead to the attachments and notes of these names.
-            if let name = HTMLLinks.attachmentName(link) { return file(name) }
+            let names = HTMLLinks.attachmentNames(link)
+            if !names.isEmpty { return names.lazy.compactMap(file).first }
             guard !isPicture, let name = NoteLinks.fileName(link) else { return nil }
             count += 1
             return count > Self.linksMax ? nil : links.note(ofFile: name).map(Self.path) ?? Self.offer(name)
