@@ -31,19 +31,20 @@ struct ForeignNote {
     var derivedID: UUID?
     var title: String
     var body: String
-    /// The text before its links led to attachments; `nil` if it is the same.
+    /// The text as the file says it; `nil` if the import has changed no link in it.
     var said: String?
-    /// What an earlier version took for its title, where that is something else, and what it may have made of its text.
+    /// The title that an earlier version of Kith has given the note; `nil` if it is the same.
     var formerTitle: String?
+    /// The texts that an earlier version may have made of the note, which depended on other notes; none if the text is the same.
     var formerBodies: [String] = []
     var tags: [String] = []
     var color = NoteColor.none
     var isPinned = false
     var createdMilliseconds: Int64?
-    /// The same, read as if the machine were in UTC; `nil` if its zone is known.
+    /// If the file says a time of creation without a zone: that time as one of UTC.
     var zonelessCreatedMilliseconds: Int64?
     var updatedMilliseconds: Int64?
-    /// Whether its tags are those of another program, though it has an id.
+    /// Whether another program has written its tags. Then they are made to fit, even if the note has an id.
     var hasForeignTags = false
     var isTrashed = false
     var attachments: [Attachment] = []

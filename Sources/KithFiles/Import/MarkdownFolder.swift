@@ -6,11 +6,11 @@ struct MarkdownFolder {
     let root: String
     private let walk: FolderWalk
     private let paths: ForeignPaths
-    /// The vaults of Obsidian among the folders, the outermost of which is empty.
+    /// The folders that are vaults of Obsidian; the outermost folder is the empty path.
     private let vaults: Set<String>
     /// Whether it is an export of Joplin as Markdown.
     private let isJoplin: Bool
-    /// How earlier versions called each file as an attachment.
+    /// The names that earlier versions gave the files as attachments.
     private var formerNames = AttachmentNames()
     private var used: Set<FolderPath> = []
     /// The only note that is read; `nil` for all.
@@ -117,7 +117,7 @@ struct MarkdownFolder {
         note.zonelessCreatedMilliseconds = parsed.zonelessCreatedMilliseconds
         note.isTrashed = parsed.deletedMilliseconds != nil || Self.isTrash(file.path)
         let names = try takeAttachments(of: parsed, &note, importer)
-        // Our own links and tags are as they should be.
+        // In a file that Kith has written, links lead to attachments already, and tags are Kith's.
         if parsed.id.map({ Self.isOurs($0) || !parsed.attachments.isEmpty }) == true {
             note.body = AttachmentLinks(parsed.attachments).inNote(parsed.body)
         } else {
@@ -133,19 +133,19 @@ struct MarkdownFolder {
         return note
     }
 
-    /// What earlier versions read in a file without an id.
+    /// What earlier versions of Kith read in a file without an id.
     private struct Former {
         let title: String
         let body: String
-        /// Whether they took attachments from the front matter, and left all links as they were.
+        /// Whether they found attachments in the front matter. Then they left all links of the text as they were.
         let hasAttachments: Bool
-        /// Those of another program, which they took for Kith's.
+        /// The paths of files that another program listed, and that they took for Kith's attachments.
         let otherAttachments: [String]
     }
 
-    /// - Returns: `nil` if they read the same.
+    /// - Returns: `nil` if earlier versions read the same as this one.
     private func former(_ bytes: [UInt8], _ parsed: MarkdownNote, _ stem: String) -> Former? {
-        // It is where something of the front matter is left.
+        // Only if front matter is left in the text, earlier versions may have read something else in it.
         let isLeft = ["-", "\u{FEFF}"].contains(parsed.body.unicodeScalars.first)
         guard parsed.id == nil, isLeft || !parsed.attachments.isEmpty, var former = try? MarkdownNote(former: bytes) else { return nil }
         if isJoplin, former.title != nil, former.body.hasPrefix("\n") { former.body.removeFirst() }
@@ -198,7 +198,7 @@ struct MarkdownFolder {
     ///
     /// - Parameters:
     ///   - own: the names of files that are attached already.
-    ///   - former: what earlier versions read in the file, if that is something else.
+    ///   - former: what earlier versions read in the file; `nil` if they read the same.
     private mutating func takeLinks(_ note: inout ForeignNote, _ own: AttachmentNames, _ former: Former? = nil) {
         let origin = note.origin
         var (names, attachments, text) = (own, [ForeignNote.Attachment](), note.body)
@@ -214,19 +214,21 @@ struct MarkdownFolder {
         note.attachments += attachments
         if !note.body.utf8.elementsEqual(text.utf8) { note.said = text }
         (note.formerTitle, text) = (former?.title, former?.body ?? text)
-        // With attachments in its front matter, they left the text as it was.
+        // If earlier versions found attachments in the front matter, they left the links of the text as they were.
         if former?.hasAttachments == true {
             note.formerBodies = [text]
         } else if isLinked || former != nil {
             var (all, alone) = (AttachmentNames(), AttachmentNames())
-            // Not copied for each note.
+            // The names of all files are swapped, since a copy for each note takes long.
             swap(&all, &formerNames)
             note.formerBodies = [formerBody(text, origin, &all), formerBody(text, origin, &alone)]
             swap(&all, &formerNames)
         }
     }
 
-    /// - Parameter names: of all files, if other notes have come before; or of those of this note, as if it had been the first.
+    /// The text as an earlier version has made it.
+    ///
+    /// - Parameter names: the names of attachments until then: those of all notes before this one, or none, if this one was the first.
     private func formerBody(_ text: String, _ origin: String, _ names: inout AttachmentNames) -> String {
         MarkdownLinks.replacing(text, isFormer: true) { link in
             guard let path = find(link, in: origin, isFormer: true), !Self.isNote(path) else { return nil }
@@ -247,7 +249,9 @@ struct MarkdownFolder {
         return found
     }
 
-    /// - Parameter isFormer: whether to look no further than earlier versions did.
+    /// The file that a link means.
+    ///
+    /// - Parameter isFormer: whether only what earlier versions found is found.
     private func find(_ link: MarkdownLinks.Link, in note: String, isFormer: Bool = false) -> String? {
         var found = RelativePath.resolved(link.path, in: RelativePath.folder(of: note)).flatMap(paths.file(at:))
         if found == nil, let path = RelativePath.resolved(link.path, in: "") {

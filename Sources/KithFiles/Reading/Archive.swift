@@ -16,18 +16,18 @@ import Glibc
 enum Archive {
     struct Limits {
         var filesMax = 200_000
-        /// What any archive may unpack to, in bytes.
+        /// Every archive may unpack to so many bytes.
         var bytesMin: Int64 = 256 << 20
-        /// And how many times its own size a larger one.
+        /// A large archive may unpack to so many times its own size.
         var factorMax: Int64 = 60
         var pathBytesMax = 1_000
-        /// Whether the checksum of what is compressed by gzip is looked at; needless for files that have better ones.
+        /// Whether the checksum of gzip is checked. A backup has better ones for each of its files.
         var checksGzip = true
     }
 
     private static let blockBytes = 64 << 10
 
-    /// Whether the first bytes are those of an archive that is read here.
+    /// Whether the file begins as an archive that can be unpacked.
     static func isOne(_ path: String) -> Bool {
         guard let reader = try? Reader(path) else { return false }
         return (try? reader.next()) ?? nil != nil
@@ -99,7 +99,7 @@ enum Archive {
         }
     }
 
-    /// Gives a file that was unpacked a second name.
+    /// Gives a file that is unpacked already a second name.
     ///
     /// - Returns: whether there is such a file.
     private static func write(
@@ -108,7 +108,7 @@ enum Archive {
         guard let target, isSafe(target), let original = try place(of: target, in: folder), let place = try place(of: name, in: folder),
             let stamp = ForeignFile.stamp(original)
         else { return false }
-        // It is read as often as it has names.
+        // An import reads a file once for each of its names.
         left -= stamp.bytes
         if left < 0 { throw larger(archive) }
         if link(original, place) == 0 { return true }
@@ -138,7 +138,7 @@ enum Archive {
         return place + "/" + last
     }
 
-    /// What the number of an error of the system says of a file that could not be made.
+    /// The error for a file that could not be made, from the system's error number.
     private static func failure(_ number: Int32, _ place: String, _ name: String, _ archive: String) -> FilesError {
         errno = number
         return switch number {
@@ -199,7 +199,7 @@ enum Archive {
             }
         }
 
-        /// Whether what was read is a tar archive that is not compressed.
+        /// Whether the archive, of which at least one entry was read, is tar without compression.
         var isPlainTar: Bool { kith_archive_is_plain_tar(archive) == 1 }
 
         /// The next bytes of the entry; `nil` at its end.
