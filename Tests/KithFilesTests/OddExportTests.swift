@@ -93,6 +93,26 @@ struct OddExportTests {
         #expect(try desk.notes.titled("R")?.body == expected + "[d]: attachments/b.pdf#page=4\n")
     }
 
+    @Test func `a link with the slashes of Windows, with backslashes before signs, or from the root is followed`() throws {
+        let links = ["..\\files\\a.png", "../files/b\\(1\\).png", "/files/c.png", "//files/d.png"]
+        try desk.folder.write("vaults/V/.obsidian/app.json", "{}")
+        try desk.folder.write("vaults/V/notes/N.md", links.map { "![](\($0))" }.joined(separator: "\n"))
+        for name in ["a.png", "b(1).png", "c.png", "d.png"] { try desk.folder.write("vaults/V/files/\(name)", name) }
+        try desk.folder.write("plain/notes/P.md", "![](/files/p.png)")
+        try desk.folder.write("plain/files/p.png", "p.png")
+        #expect(try desk.run("vaults").attachments == 3 && desk.run("plain").attachments == 1)
+        let paths = ["attachments/a.png", "attachments/b%281%29.png", "attachments/c.png", "//files/d.png"]
+        #expect(try desk.notes.titled("N")?.body == paths.map { "![](\($0))" }.joined(separator: "\n"))
+        #expect(try desk.notes.titled("P")?.body == "![](attachments/p.png)")
+        // What an earlier version made of it.
+        let again = try ImportDesk()
+        let body = try String(contentsOfFile: desk.folder.path("plain/notes/P.md"), encoding: .utf8)
+        let id = UUID.derived(from: ["kith import 1", "notes/P.md", "P", body], milliseconds: nil)
+        let note = Note(id: id, title: "P", body: body, createdMilliseconds: 1, updatedMilliseconds: 1)
+        #expect(try again.notes.insert([WholeNote(note)]) == [.added])
+        #expect(try NoteImport.run(desk.folder.path("plain"), into: again.notes).present == 1)
+    }
+
     @Test func `marks behind spaces in HTML stay`() throws {
         try desk.folder.write(
             "c.html", "<p>Hebrew \u{5D0} \u{5B8} Devanagari \u{915} \u{93F} acute \u{A0}\u{301} end *\u{301} \u{301}_x_</p>")

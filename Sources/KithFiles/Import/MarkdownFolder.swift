@@ -253,6 +253,9 @@ struct MarkdownFolder {
     ///
     /// - Parameter isFormer: whether only what earlier versions found is found.
     private func find(_ link: MarkdownLinks.Link, in note: String, isFormer: Bool = false) -> String? {
+        if RelativePath.isAbsolute(link.path), !isFormer {
+            return RelativePath.resolved(String(Substring(link.path.utf8.dropFirst())), in: vault(of: note) ?? "").flatMap(paths.file(at:))
+        }
         var found = RelativePath.resolved(link.path, in: RelativePath.folder(of: note)).flatMap(paths.file(at:))
         if found == nil, let path = RelativePath.resolved(link.path, in: "") {
             found = paths.file(at: path) ?? (link.isWiki ? paths.file(named: link.path) : nil)

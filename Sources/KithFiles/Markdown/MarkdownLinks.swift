@@ -131,8 +131,8 @@ package enum MarkdownLinks {
         return Target(range: start + 2..<end, isWiki: false)
     }
 
-    /// What a link may mean, and where its path ends. A `#` begins what is said of a place in the file, and a `%` stands for another
-    /// character; if there is no such file, both may be a part of the name.
+    /// What a link may mean, likeliest first, and where its path ends: what its signs mean in Markdown; else `#` and `%` may be parts of a
+    /// name, and a backslash may be the slash of Windows.
     private static func links(_ bytes: ArraySlice<UInt8>, _ isWiki: Bool, _ isFormer: Bool) -> [(link: Link, end: Int)] {
         let text = String(decoding: bytes, as: UTF8.self)
         if text.contains("://") || text.hasPrefix("mailto:") || text.hasPrefix("data:") { return [] }
@@ -141,12 +141,15 @@ package enum MarkdownLinks {
         }
         let mark = bytes.firstIndex(of: UInt8(ascii: "#"))
         let ends = [mark, isFormer && mark != nil ? nil : bytes.endIndex].compactMap { $0 == bytes.startIndex ? nil : $0 }
-        let paths = ends.map { (text: String(decoding: bytes[..<$0], as: UTF8.self), end: $0) }
-        let meant = paths.map { path, end in
-            (link: Link(path: isFormer ? path.removingPercentEncoding ?? path : decoded(path), isWiki: false), end: end)
+        var readings: [(String) -> String] = [{ path in isFormer ? path.removingPercentEncoding ?? path : decoded(path) }]
+        if !isFormer, bytes.contains(UInt8(ascii: "%")) { readings.append { path in path } }
+        if !isFormer, bytes.contains(UInt8(ascii: "\\")) {
+            readings.append { path in decoded(path.replacing(/\\([!-\/:-@\[-`{-~])/) { match in match.1 }) }
+            readings.append { path in decoded(path.replacing("\\", with: "/")) }
         }
-        let isPlain = isFormer || !bytes.contains(UInt8(ascii: "%"))
-        return isPlain ? meant : meant + paths.map { (link: Link(path: $0.text, isWiki: false), end: $0.end) }
+        return readings.flatMap { read in
+            ends.map { (Link(path: read(String(decoding: bytes[..<$0], as: UTF8.self)), isWiki: false), $0) }
+        }
     }
 
     /// The path that the destination of a link means. A `%` that begins no code stands for itself.
