@@ -99,6 +99,7 @@ struct AttachmentLinkTests {
         let pieces =
             names + [
                 "[[", "![[", "]]", "|", "#", "](", ")", "(", "<", ">", "attachments/", "./", "../", "%20", " ", "\n", "[", "]: ", "src=\"",
+                "\\",
             ]
         for _ in 0..<20 {
             var body = any(["", "---\ncover: \"[[a.png]]\"\n---\n"])
@@ -106,7 +107,7 @@ struct AttachmentLinkTests {
                 let name = any(names)
                 let piece = any([
                     "![[\(name)]]", "[[attachments/\(name)|x]]", "![](attachments/\(name))",
-                    "![](attachments/\(MarkdownLinks.encoded(name)))", "<img src=\"../attachments/\(name)\">",
+                    "![](attachments/\(MarkdownLinks.encoded(name)))", "![](<attachments/\(name)>)", "<img src=\"../attachments/\(name)\">",
                 ])
                 body += Bool.random(using: &random) ? piece : any(pieces)
             }
