@@ -1,16 +1,16 @@
-"""What two people change in one text is in it, once."""
+"""Two people change one text: the merged text has both changes, and each of them once."""
 
 from homes import Home
 from pages import open_page
 
 
 def part_merge(browser):
-    """The two changes of a text, thousands of times, at many places each, of short texts and of long ones: both are in it, nothing else is
-    there twice, whoever is asked, and the cursor stays where it was."""
+    """Two people change a text at many places each, thousands of random times, short texts and long ones: the page merges both changes,
+    writes nothing twice, and leaves the cursor where it was."""
     home = Home("merge")
     home.start("web", "--port", "0")
     page = open_page(browser, home)
-    for script in (MERGE, WORDS, LONG):
+    for script in (MERGE, WORDS, LONG, REWRITTEN):
         result = page.evaluate(script)
         assert result == "right", result
     home.stop()
@@ -55,7 +55,7 @@ MERGE = r"""async () => {
 }"""
 
 
-# Each word is changed by one of both at most, or not at all: so it is known what becomes of all of them.
+# At most one of the two people changes a word: so the test knows what the merged text is.
 WORDS = r"""async () => {
   const { merge } = await import("/merge.js");
   let seed = 7;
@@ -71,7 +71,7 @@ WORDS = r"""async () => {
       const end = count === 1 ? "" : one(" ", " ", " ", ", ", ". ", "\n", "\n\n");
       const owner = isCommon ? "nobody" : one("theirs", "mine", "nobody");
       const changed = owner === "nobody" ? word : one(fresh(), `${word} ${fresh()}`);
-      // The cursor is in a word that nobody else changes.
+      // My cursor is in a word that the other person does not change.
       if (owner !== "theirs" && !isCommon && random(5) === 0) place = [text.mine.length + 1, text.both.length + 1];
       for (const name in text) text[name] += (name === owner || name === "both" ? changed : word) + end;
     }
@@ -79,13 +79,16 @@ WORDS = r"""async () => {
     if (merged.text !== text.both) return JSON.stringify({ ...text, merged: merged.text });
     if (place && merged.marks[0] !== place[1]) return `cursor: ${JSON.stringify({ ...text, place, marks: merged.marks })}`;
   }
-  // Of one word each has its own.
+  // If both people replace one word, both new words are there.
   const same = merge("on Monday at nine", "on Tuesday at ten", "all on Wednesday at nine").text;
   if (same !== "all on TuesdayWednesday at ten") return same;
+  // Of two words beside each other, too: what each wrote stays in one piece.
+  const both = merge("one two three", "un deux three", "eins zwei three").text;
+  if (both !== "un deuxeins zwei three") return both;
   return "right";
 }"""
 
-# Texts that are too long for all ways to be tried: lines that are there once, and lines that are there often.
+# Texts that are too long for a shortest list of changes: with lines that occur once, and with lines that occur often.
 LONG = r"""async () => {
   const { merge } = await import("/merge.js");
   for (const line of [(index) => `line ${index} of a long text`, (index) => `line ${index % 7}`, (index) => `${index % 3}`]) {
@@ -96,5 +99,37 @@ LONG = r"""async () => {
   }
   const parts = Array.from({ length: 9000 }, (_, index) => ["a", "the", `word${index % 50}`][index % 3]).join(" ");
   if (merge(parts, `they ${parts} too`, `I ${parts} also`).text.length !== parts.length + "they  tooI  also".length) return "one long line";
+  return "right";
+}"""
+
+# Texts that have little in common: the comparison takes no more steps than it may, and what it finds is right.
+REWRITTEN = r"""async () => {
+  const { diff } = await import("/diff.js");
+  const { merge } = await import("/merge.js");
+  const { differing, workMax } = await import("/sequence.js");
+  let seed = 7;
+  const random = (below) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 2 ** 32 * below); };
+  for (const kinds of [2_000_000, 7]) {
+    const [olds, news] = [0, 0].map(() => Array.from({ length: 150_000 }, () => `w${random(kinds)}`));
+    const work = { left: workMax };
+    let at = 0, place = 0;
+    for (const [start, end, from, to] of [...differing(olds, news, work), [olds.length, 0, news.length, 0]]) {
+      while (at < start && place < from) if (olds[at++] !== news[place++]) return `${kinds}: not the same`;
+      if (at !== start || place !== from) return `${kinds}: not in step`;
+      [at, place] = [end, to];
+    }
+    // It may look once more for what is there once.
+    if (work.left < -2 * (olds.length + news.length)) return `${kinds}: ${workMax - work.left} steps`;
+    // In a line below, words that are there once are told apart all the same.
+    const words = Array.from({ length: 1000 }, (_, index) => `word${index}`), others = words.map((word, index) => (index % 10 === 0 ? "new" + word : word));
+    const from = olds.join(" ") + "\nthe same\n", to = news.join(" ") + "\nthe same\n";
+    const count = diff(from + words.join(" "), to + others.join(" ")).filter(({ at }) => at >= from.length).length;
+    if (count !== 100) return `${kinds}: ${count} changes instead of 100`;
+  }
+  // Between many lines that both lost and won, those that stay are found, and so is what another person writes there.
+  const some = (name, count) => Array.from({ length: count }, (_, index) => `${name} ${index}\n`).join("");
+  const stays = some("stays", 100), base = some("a", 5000) + stays + some("b", 5000), theirs = some("c", 8000) + stays + some("d", 2000);
+  const mine = base.replace("stays 50", "stays and is changed 50");
+  if (merge(base, theirs, mine).text !== theirs.replace("stays 50", "stays and is changed 50")) return "what stays is not found";
   return "right";
 }"""

@@ -1,9 +1,9 @@
-// What makes one text of another, as a person would say it: whole lines first, then words in the lines that differ. As the node does it,
-// bounded by work and not by time, so that each browser finds the same. Positions count UTF-16 units.
+// Finds the changes that turn one text into another, as a person would describe them: it compares whole lines first, then words in the
+// lines that differ. As in the node, the limit is work and not time, so that each browser finds the same. Positions count UTF-16 units.
 
-import { differing } from "./sequence.js";
+import { differing, workMax } from "./sequence.js";
 
-// How far a common beginning or end is given back to reach the border of a line, or of a word.
+// How many units of a common beginning or end count as changed at most, so that a change begins and ends at the border of a line or word.
 const lineMax = 1_024, wordMax = 64;
 // Scripts that write without spaces: each letter is a word.
 const single = "[\\p{Ideographic}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Mymr}\\p{sc=Khmr}]";
@@ -14,21 +14,21 @@ const words = new RegExp(`(?:${letter}${more}*)+|\\r\\n|[\\r\\n]|[^\\S\\r\\n]+|\
 const isLetter = new RegExp(`^${letter}`, "u"), goesOn = new RegExp(`^${more}`, "u");
 const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00, isLow = (unit) => unit >= 0xdc00 && unit < 0xe000;
 
-/** What makes `to` of `from`: `{at, removed, added}` in order, with places in `from`. A word that took the place of another one is whole. */
+/** The changes that turn `from` into `to`: `{at, removed, added}` in order, with places in `from`. A word is replaced as a whole. */
 export function diff(from, to) { return splices(from, to, isWordBorder); }
 
-/** As {@link diff}, without the letters that both words begin and end with. */
+/** As {@link diff}, but of a word that is replaced, the letters stay that both words begin or end with. */
 export function tightDiff(from, to) { return splices(from, to, isSignBorder); }
 
-/** `isBorder` says where a replacement may begin and end. A part is `[start, end, start, end]`, in the one text and in the other. */
+/** `isBorder` says where a replacement may begin and end. A part is `[start, end, start, end]`: two places in `from`, two in `to`. */
 function splices(from, to, isBorder) {
   if (from === to) return [];
-  const whole = [0, from.length, 0, to.length];
+  const whole = [0, from.length, 0, to.length], work = { left: workMax };
   const isBoth = (part) => part[0] < part[1] && part[2] < part[3];
   const compare = ([fromStart, fromEnd, toStart, toEnd], pieces) => {
     const olds = pieces(from.slice(fromStart, fromEnd)), news = pieces(to.slice(toStart, toEnd));
     const [oldPlaces, newPlaces] = [places(olds, fromStart), places(news, toStart)];
-    return differing(olds, news).map(([a, b, c, d]) => [oldPlaces[a], oldPlaces[b], newPlaces[c], newPlaces[d]]);
+    return differing(olds, news, work).map(([a, b, c, d]) => [oldPlaces[a], oldPlaces[b], newPlaces[c], newPlaces[d]]);
   };
   const trim = (part) => {
     const tight = trimmed(from, to, part, isSignBorder);
@@ -49,7 +49,7 @@ function splices(from, to, isBorder) {
   });
 }
 
-/** How far back what was added or removed stands as well, so that it is whole words; 0 if nowhere near. */
+/** How far back an insertion or deletion can be put, with the same result, so that it is whole words; 0 if no such place is near. */
 function wayBack(text, start, end) {
   for (let way = 0; way < Math.min(wordMax, start); way++) {
     if (isWordBorder(text, start - way) && isWordBorder(text, end - way)) return way;
@@ -78,7 +78,7 @@ function trimmed(from, to, [a, b, c, d], isBorder) {
   return [a + lead, b - tail, c + lead, d - tail];
 }
 
-/** The part, widened on both sides by the same to the borders of lines, or if these are far, of words. */
+/** The part with the equal text around it, up to the borders of lines, or of words if those are far. */
 function widened(from, to, [a, b, c, d]) {
   const isLineBorder = (text, place) => place === 0 || place === text.length || text[place - 1] === "\n";
   const toBorder = (place, other, step, max) => {
@@ -94,7 +94,7 @@ function widened(from, to, [a, b, c, d]) {
   return [a - lead, b + tail, c - lead, d + tail];
 }
 
-/** Words that took the place of others are one replacement with their neighbours, from which spaces and points divide them. */
+/** Makes one replacement of replaced words that stand side by side, with only spaces and punctuation between them. */
 function joined(from, parts) {
   const out = [];
   for (const part of parts) {
@@ -105,7 +105,7 @@ function joined(from, parts) {
   return out;
 }
 
-/** Whether no sign is torn there that is several units. */
+/** Whether a text can be cut at `place` without tearing a sign of several units, such as an emoji. */
 function isSignBorder(text, place) {
   if (place <= 0 || place >= text.length) return true;
   const before = text.charCodeAt(place - 1), unit = text.charCodeAt(place);
@@ -114,11 +114,11 @@ function isSignBorder(text, place) {
   const rest = text.slice(place, place + 2);
   if (goesOn.test(rest)) return false;
   if (!/^\p{RI}/u.test(rest)) return true;
-  // Flags are pairs from the beginning of their row on.
+  // A flag is two letters: which two, one sees only from the beginning of a row of flags.
   return (/(?:\p{RI}*)$/u.exec(text.slice(Math.max(0, place - 256), place))[0].length / 2) % 2 === 0;
 }
 
-/** Nor a word. */
+/** Whether a text can be cut at `place` without tearing a sign or a word. */
 function isWordBorder(text, place) {
   if (!isSignBorder(text, place)) return false;
   if (place <= 0 || place >= text.length || !isLetter.test(text.slice(place, place + 2))) return true;
