@@ -1,4 +1,4 @@
-"""Quick hands: what is ticked, searched, pasted and chosen is what one meant, and the focus stays where one works."""
+"""A person has quick hands: the page ticks, finds, pastes and chooses what they meant, and the focus stays where they work."""
 
 import os
 
@@ -8,7 +8,7 @@ from pages import pump, saved
 
 
 def part_quick(browser):
-    """Boxes ticked one after the other, by click and by key, a search that is not answered yet, and undo after a link within the page."""
+    """A person ticks one box after the other, opens what they search for before it is found, and follows a link within the page."""
     desk = Desk(browser, "quick")
     tick_quickly(desk)
     stay_in_list(desk)
@@ -24,14 +24,18 @@ def tick_quickly(desk):
     desk.open(note)
     boxes = page.locator("#rendered input[type=checkbox]:not([disabled])")
     until(lambda: boxes.count() == 6, "the boxes can be ticked")
-    # What is shown stays behind what is saved.
+    # The page goes on to show the boxes as they were first.
     before = page.evaluate(READING)
     page.route("**/part/rendered/*", lambda route: route.fulfill(content_type="text/html", body=before))
     for number in range(4):
+        if number == 2:
+            page.focus("#text")
+            page.keyboard.press("Control+Home")
+            page.keyboard.insert_text("first, typed here\n")
         boxes.nth(number).click()
         until(lambda: home.body(note).count("[x]") == number + 1, "it is ticked")
     page.unroute("**/part/rendered/*")
-    # Others write, which is shown before this page has looked at the text.
+    # Others write. The page shows that as it reads, and has not loaded the text yet.
     held = []
     page.route(f"**/api/note/{note}", lambda route: held.append(route))
     home.kith("note", "edit", note, "--body", "above\n" + home.body(note))
@@ -44,10 +48,13 @@ def tick_quickly(desk):
     page.unroute(f"**/api/note/{note}")
     until(lambda: home.body(note).count("[x]") == 5, "it is ticked all the same")
     until(lambda: page.locator("#rendered input:checked").count() == 5, "that is shown")
-    # By key, and then the next one.
+    # The person ticks a box by key, and then takes the tick off.
+    version = lambda: page.get_attribute("#markdown", "data-version")
+    until(lambda: version() == home.version(note), "what is shown is what is saved")
     boxes.nth(5).focus()
     page.keyboard.press("Space")
     until(lambda: home.body(note).count("[x]") == 6 and page.locator("#rendered input:checked").count() == 6, "it is ticked")
+    until(lambda: version() == home.version(note), "that is shown anew")
     page.keyboard.press("Space")
     until(lambda: home.body(note).count("[x]") == 5, "the focus is still there")
 
@@ -100,18 +107,23 @@ def undo_after_links(desk):
 
 
 def part_pasted(browser):
-    """Text that comes with a picture of it, files that are gone, and notes of which the file was replaced."""
+    """A person pastes text that has a picture beside it, attaches a file that is gone, and types into a note of which the server does not
+    know the version."""
     desk = Desk(browser, "pasted")
     page, home = desk.page, desk.home
     note = desk.add("Pasted", "")
     desk.open(note)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    is_left = page.evaluate(PASTE, True)
-    assert is_left and not [each for each in asked if "/attach" in each], "the browser pastes the text"
-    assert not page.evaluate(PASTE, False), "a picture alone is attached"
+    for format in ("text/html", "text/rtf"):
+        is_left = page.evaluate(PASTE, ["text/plain", format])
+        assert is_left and not [each for each in asked if "/attach" in each], "the browser pastes the text"
+    assert not page.evaluate(PASTE, []), "a picture alone is attached"
     until(lambda: "![[copied.png]]" in home.body(note), "it is in the text")
-    # A file that is gone before its turn.
+    for number, formats in enumerate((["text/plain"], ["text/html"])):
+        assert not page.evaluate(PASTE, formats), "a file with its name, or a picture with its address, is attached"
+        until(lambda: home.body(note).count("![[") == number + 2 and saved(page), "it is in the text")
+    # The second file is gone before the page sends it.
     files = [os.path.join(home.folder, name) for name in ("first.txt", "second.txt")]
     for file in files:
         with open(file, "w") as opened:
@@ -126,7 +138,7 @@ def part_pasted(browser):
     assert "“second.txt” was not attached" in page.inner_text("#alerts"), page.inner_text("#alerts")
     assert "does not answer" not in page.evaluate("said.join()"), page.evaluate("said")
     page.click("#alerts button")
-    # An older file takes the place of this one: the version is not known there, and the note is no deleted one.
+    # The server does not know the version, as when an older file has taken the place of the notes: the note is not said to be deleted.
     desk.type_at_end(" newer")
     until(lambda: saved(page) and home.body(note).endswith(" newer"), "it is saved")
     unknown = '{"error":"notFound","message":"No change is named so."}'
@@ -141,11 +153,11 @@ def part_pasted(browser):
     home.stop()
 
 
-# Pastes a picture, with or without the text of it; whether the browser goes on with it.
-PASTE = """(withText) => {
+# Pastes a picture with text in these formats beside it; `true` if the page leaves it to the browser.
+PASTE = """(formats) => {
   const data = new DataTransfer();
   data.items.add(new File([new Uint8Array(9)], "copied.png", { type: "image/png" }));
-  if (withText) data.setData("text/plain", "copied");
+  for (const format of formats) data.setData(format, "copied");
   const area = document.querySelector("#text");
   area.focus();
   return area.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));

@@ -377,9 +377,10 @@ for (const name of ["dragover", "dragleave", "drop"]) {
   });
 }
 document.addEventListener("paste", (event) => {
-  const files = [...(event.clipboardData?.files ?? [])];
-  // Programs add a picture of the text that was copied.
-  if (editor && files.length && !event.clipboardData.types.includes("text/plain")) { event.preventDefault(); editor.attach(files); }
+  const { files = [], types = [] } = event.clipboardData ?? {};
+  // Programs add a picture of the formatted text that was copied. A file manager adds the name of a file as plain text alone.
+  const isText = types.includes("text/plain") && (types.includes("text/html") || types.includes("text/rtf"));
+  if (editor && files.length && !isText) { event.preventDefault(); editor.attach([...files]); }
 });
 
 async function detach(id) {
