@@ -1,4 +1,4 @@
-// The note that is open: saves what is typed, shows what others write meanwhile, and loses no letter on the way.
+// The editor of the note that is open: it saves what the person types, shows what others write meanwhile, and loses no letter on the way.
 
 import { merge, moved, shown } from "./merge.js";
 import { Attachments } from "./attachments.js";
@@ -9,10 +9,10 @@ import { api, getPart } from "./requests.js";
 
 const pauseMilliseconds = 300;
 const retriesMilliseconds = [2_000, 30_000];
-// Versions of which a box may be ticked that is shown.
+// A person may tick a box that is shown of an older version: so many versions are known.
 const versionsMax = 10;
 
-/** The notes that were left before all was saved, with the end of saving it. */
+/** The notes that the person left before all was saved: for each a promise, which is kept when its last save has ended. */
 const leaving = new Map();
 export const isLeaving = (id) => leaving.has(id);
 
@@ -30,19 +30,19 @@ export class Editor {
     this.queue = Promise.resolve();
     /** What the server has said last: `{text, version, title}`. */
     this.base = null;
-    /** The texts of the last versions, as they were shown. */
+    /** For the last versions, their texts as the area showed them. */
     this.versions = new Map();
     this.attachments = new Attachments(this);
     this.begun = { ...begun, version: element.querySelector("#markdown")?.dataset.version };
-    /** A save of which no answer has come. */
+    /** The save that was sent and is not answered yet. */
     this.pending = null;
     /** Whether this browser has what was typed. */
     this.isKept = true;
-    /** What has come while a letter was being composed, `{note, before}`. */
+    /** What others wrote while the person composed a letter: `{note, before}`, as for {@link take}, which waits for the letter. */
     this.held = null;
     this.isClosed = false;
     this.renderings = 0;
-    /** The rendered text as it came. */
+    /** The HTML of the text as it reads, as the server sent it. */
     this.reading = null;
     this.retryMilliseconds = retriesMilliseconds[0];
     this.area.addEventListener("input", (event) => this.typed(event));
@@ -65,7 +65,7 @@ export class Editor {
           if (draft.pending) note = await drafts.sendSave(this.id, draft.pending);
         } catch (error) {
           if (error.isFinal) draft.pending = null;
-          // The node may have done it, so it is sent again before anything else: of this tab here, of another one by `saveOrphans`.
+          // The node may have done this save, so it is sent again before anything else: this tab sends its own, and `saveOrphans` the others.
           else if (key === drafts.keyOf(this.id)) { this.resume(draft, note); throw error; }
           else continue;
         }
@@ -80,24 +80,24 @@ export class Editor {
       // Another writer may have given the note another title since: then the page asks which one to take.
       this.setBase({ ...note, title: titled && title !== note.title ? titled.base.title : note.title });
       this.show(text);
-      // The same again would move the cursor.
+      // To set the same title again would move the cursor.
       if (this.title.value !== title) this.title.value = title;
       this.showFields(note);
       if (this.isDirty) this.changed(); else this.tell("Saved");
       this.enableChecks();
-      // They are a part of this tab's own draft now.
+      // This tab's own draft has what is in them.
       for (const { key } of left) if (key !== drafts.keyOf(this.id) || !this.isDirty) localStorage.removeItem(key);
       this.dropEarly();
     };
     return this.enqueue(async () => {
       if (this.base) return;
       if (!this.isClosed) await leaving.get(this.id);
-      // While one tab takes what was left, no other one does.
+      // One tab at a time takes what closed tabs have left.
       if ((await ofThis()).length === 0) await work([]); else await drafts.inTurn(async () => work(await ofThis()));
     });
   }
 
-  /** Goes on with a draft of which a save could not be sent. `note`: as it is now. */
+  /** Goes on with a draft of which a save is not answered. `note` is the note as it is now. */
   resume(draft, note) {
     const { begun } = this, typedTitle = this.title.value;
     this.setBase({ ...note, ...draft.base });
@@ -108,7 +108,7 @@ export class Editor {
     if (this.keep()) this.dropEarly();
   }
 
-  /** What was typed before the note was loaded is a part of this tab's own draft, or saved. */
+  /** Forgets what was typed before the note was loaded: it is in this tab's own draft now, or saved. */
   dropEarly() {
     if (this.earlyKey) localStorage.removeItem(this.earlyKey);
     this.earlyKey = null;
@@ -128,7 +128,7 @@ export class Editor {
   /** Whether nothing was typed that is not saved. */
   get isIdle() { return this.base ? !this.isDirty : !this.earlyKey; }
 
-  /** One request after the other. */
+  /** Does `work` when all work before it has ended, so that one request of a note follows the other. */
   enqueue(work) {
     const result = this.queue.then(() => (this.isClosed && this.isIdle ? undefined : work()));
     this.queue = result.catch((error) => { this.failed(error); });
@@ -143,7 +143,7 @@ export class Editor {
     this.changed();
   }
 
-  /** Tells `steps` what was typed since they were told last. */
+  /** Tells `steps` and `attachments` what the person has typed since they were told last. */
   learn({ inputType, timeStamp } = {}) {
     this.attachments.follow(this.steps.text, this.area.value);
     this.steps.typed(this.area.value, this.area.selectionEnd, inputType, timeStamp);
@@ -159,7 +159,7 @@ export class Editor {
     if (place === null) return;
     this.attachments.follow(text, this.steps.text);
     this.put(this.steps.text, [place, place]);
-    // What gets the focus is scrolled to its cursor.
+    // A text area that gets the focus scrolls to its cursor.
     if (this.area.scrollHeight > this.area.clientHeight) this.area.blur();
     this.area.focus();
     this.changed();
@@ -205,7 +205,7 @@ export class Editor {
     this.render();
   }
 
-  /** Sends the save of which no answer has come: whether it was done or not, it is done once. */
+  /** Sends a save that is not answered, for the first time or again: the node does it once. */
   async settle() {
     const { pending } = this;
     if (!pending || this.held) return;
@@ -267,7 +267,7 @@ export class Editor {
     });
   }
 
-  /** Makes the text of `note`, which `before` was made to, that of the area, in which more may have been typed since. */
+  /** Others have changed the text from `before` to that of `note`: shows that, with what the person has typed since `before`. */
   take(note, before) {
     const { selectionStart, selectionEnd } = this.area;
     const { text, marks } = merge(before, shown(note.text), this.area.value, [selectionStart, selectionEnd]);
@@ -279,7 +279,7 @@ export class Editor {
     if (this.isDirty) this.keep();
   }
 
-  /** A letter is whole now that took several keys. */
+  /** The person has completed a letter of several keys. */
   composed({ timeStamp }) {
     const { held } = this;
     this.held = null;
@@ -321,7 +321,7 @@ export class Editor {
     }));
   }
 
-  /** Shows `text`, in which others may have written. */
+  /** Shows `text`, into which others may have written. */
   show(text, marks) {
     if (this.area.value === text) return;
     this.learn();
@@ -354,7 +354,7 @@ export class Editor {
     }
   }
 
-  /** That another machine has the note now is no change of it, so this is asked for. */
+  /** Asks which other machines have the note as it is: no news tell of that, as the note does not change. */
   async lookAtSafety() {
     const line = this.rendered.querySelector("#safety");
     if (!line?.offsetParent) return;
@@ -376,7 +376,7 @@ export class Editor {
     const item = box.closest("li[data-sourcepos]");
     if (!item) return;
     const index = Number(item.dataset.sourcepos.split(":")[0]) - 1, tick = () => this.tick(version, index, checked);
-    // What is shown may be newer than what this page has looked at.
+    // The box may be of a newer version than this editor has loaded.
     if (!tick()) { this.reading = null; this.refresh().then(tick); }
   }
 
@@ -385,7 +385,7 @@ export class Editor {
     const text = this.base ? this.versions.get(version) : undefined;
     if (text === undefined) return false;
     const lines = text.split("\n"), [start] = /^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+/.exec(lines[index]) ?? [""];
-    // The line may be another one by now, and the box, too.
+    // By now, the line may stand elsewhere, and the box may be another one.
     const at = moved(lines.slice(0, index).join("\n").length + (index > 0 ? 1 : 0) + start.length, text, this.area.value);
     const [box] = /^\[[xX ]{1,2}\]/.exec(this.area.value.slice(at, at + 4)) ?? [];
     if (!box) return true;
@@ -410,7 +410,7 @@ export class Editor {
         this.showFields(await api(`/api/note/${this.id}/fields`, fields));
         if (this.isIdle) this.isWell();
       } catch (error) {
-        // Not what was chosen, but what is.
+        // The fields show again what the note has, not what the person chose.
         if (this.marks) this.showMarks(this.marks);
         if (!error.isOffline) throw error;
         notDone(error);
@@ -433,7 +433,7 @@ export class Editor {
 
   failed(error) {
     if (error.code === "notFound" && this.base) {
-      // It may be a version of the text that is not there.
+      // The note may be there all the same, if the server does not know a version of its text.
       isDeleted(this.id).then((isGone) => {
         if (!this.isIdle) this.tellUnsaved();
         if (isGone) this.isGone(); else this.tryAgain();
@@ -480,7 +480,7 @@ export class Editor {
     this.tellGone();
   }
 
-  /** Says of a note that was deleted where that is which was typed into it. */
+  /** Says where the text is that was typed into this deleted note. */
   tellGone() {
     const words = this.element.querySelector("#gone span");
     const kept = `What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `;
@@ -495,7 +495,7 @@ export class Editor {
     if (this.isDirty) this.save();
   }
 
-  /** What was typed is sent; what comes back concerns nobody any more. */
+  /** The person leaves the note: what was typed is saved, and answers are shown no more. */
   close() {
     if (!this.isIdle) {
       const end = Promise.all([leaving.get(this.id), this.save()]).then(() => {

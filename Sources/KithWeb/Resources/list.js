@@ -15,15 +15,15 @@ export class List {
     this.order = document.querySelector("#order");
     this.total = Number(this.box.dataset.total);
     this.from = 0;
-    // Where the rows are to begin that were asked for last.
+    // The place of the first row that the page asked for last.
     this.aim = 0;
     this.chosen = null;
     this.turn = 0;
-    // What the notes were searched for that are shown.
+    // The search whose notes are shown.
     this.found = "";
     // Called whenever other rows are shown.
     this.watchers = [];
-    // The note that shall have the focus as soon as it is shown.
+    // The note that gets the focus as soon as it is shown.
     this.wanted = null;
     this.box.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.search.addEventListener("input", () => { this.box.scrollTop = 0; this.load(0, true); });
@@ -57,7 +57,7 @@ export class List {
     try {
       [html, response] = await getPart(`/part/list?${query}`, true);
     } catch ({ isOffline, isFinal }) {
-      // When the page is back, it looks at everything.
+      // If nobody answers, the page loads the list when somebody does again.
       if (!isOffline && !isFinal && turn === this.turn) setTimeout(() => turn === this.turn && this.load(from, isSearch), retryMilliseconds);
       return;
     }
@@ -80,14 +80,14 @@ export class List {
     if (from > 0 && this.rows.children.length === 0) this.load(0);
   }
 
-  /** The first note of what is searched for. */
+  /** The first note that the search finds; `null` if it finds none, or the person goes on typing. */
   async first() {
-    // Other rows may be asked for meanwhile.
+    // If the person scrolls or types meanwhile, the answer is to that.
     for (let turn = 0; turn < 5 && this.found !== this.search.value; turn++) await this.load(0, true);
     return this.found === this.search.value ? this.rows.querySelector("a") : null;
   }
 
-  /** Scrolls no further than to where the note stands, from 0 on, and shows the list there; `focuses`: the note gets the focus. */
+  /** Shows the note at `place`, from 0 on, and scrolls no further than that takes. With `focuses`, the note gets the focus. */
   async reveal(id, place, focuses) {
     const { box, rowHeight: height } = this, top = place * height;
     if (focuses) this.wanted = id;
@@ -96,7 +96,7 @@ export class List {
     await this.load(Math.max(0, Math.floor(box.scrollTop / height) - around));
   }
 
-  /** Looks again at what is shown: at once, and then at most some times a second. */
+  /** Loads the rows that are shown anew: at once, but once in `pauseMilliseconds` at most. */
   refresh() {
     if (this.timer) { this.isDue = true; return; }
     this.load(this.aim);
@@ -119,7 +119,7 @@ export class List {
     const index = this.items.findIndex((item) => item.dataset.id === this.chosen), place = this.from + index + step;
     if (index < 0 || place < 0 || place >= this.total) return this.neighbour(step);
     const found = () => (this.items.some(({ dataset }) => dataset.id === this.chosen) ? this.neighbour(step) : null);
-    // Other rows may be asked for meanwhile.
+    // If the person scrolls meanwhile, other rows are shown.
     for (let turn = 0; turn < 5 && !found(); turn++) await this.load(Math.max(0, place - around));
     return found();
   }
