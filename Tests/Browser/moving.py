@@ -160,6 +160,23 @@ def put_in_pictures(desk):
     with page.expect_response("**/attach*"):
         desk.let_go("**/attach*")
     expected = expected.replace("above", "above![[dot-2.png]]") + ", typed now"
+    # The person types on until a new note is there, and then into that one.
+    desk.open(precious)
+    home.kith("note", "rm", precious)
+    page.locator("#gone").wait_for()
+    desk.hold("**/api/note")
+    page.click("#gone button")
+    desk.is_held()
+    desk.type_at_end(", typed")
+    page.keyboard.press("ArrowLeft")
+    desk.let_go("**/api/note")
+    page.wait_for_url(lambda url: not url.endswith(precious))
+    page.locator("#text").wait_for()
+    until(lambda: focused(page) == "text", "the person is where they typed")
+    page.keyboard.insert_text(" on")
+    written = page.url.split("/")[-1]
+    until(lambda: (home.body(written) or "").endswith(" late, type ond") and saved(page), "all that was typed is in the new note")
+    until(lambda: page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == "", "nothing is left of the old one")
     until(lambda: re.sub(r"dot[^.\]]+\.png", "dot-2.png", home.body(note)) == expected and saved(page), "the picture is there, too")
 
 
@@ -232,6 +249,12 @@ def part_titles(browser):
         page.context.set_offline(True)
         page.fill("#title", "Mine")
         until(lambda: page.inner_text("#saved") == "Kept in this browser", "it is kept")
+def focused(page):
+    return page.evaluate("document.activeElement.id")
+
+
+# What this browser keeps that is not saved.
+DRAFTS = "Object.keys(localStorage).filter((name) => name.startsWith('kith:draft:'))"
         home.kith("note", "edit", note, "--title", "Theirs")
         page.context.set_offline(False)
         page.locator("#titles").wait_for()
@@ -246,7 +269,17 @@ def part_titles(browser):
         page.click(f"#titles button:has-text('{answer}')")
         chosen = "Mine" if answer == "Keep mine" else "Theirs"
         until(lambda: title() == chosen and page.input_value("#title") == chosen and saved(page), "it is what was chosen")
-    # What was typed into a note that is deleted can be left.
+    type_late(desk, note, "Late")
+    # The note is restored: what was typed is saved, also if the person knows before the page does.
+    home.kith("trash", "restore", note)
+    until(lambda: title() == "Late" and page.inner_text("#alerts") == "", "what was typed is saved")
+    type_late(desk, note, "Later")
+    page.evaluate(HIDE)
+    home.kith("trash", "restore", note)
+    page.click("#alerts button:has-text('Discard')")
+    until(lambda: title() == "Later" and page.inner_text("#alerts") == "", "what was typed is saved")
+    # A version of the text is not known: the note is no deleted one.
+    unknown = '{"error":"notFound","message":"No change is named so."}'
     desk.open(note)
     page.context.set_offline(True)
     page.fill("#title", "Late")
@@ -257,5 +290,29 @@ def part_titles(browser):
     page.goto(desk.base)
     page.click("#alerts button:has-text('Discard')")
     until(lambda: page.inner_text("#alerts") == "", "nothing is said any more")
-    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('kith:draft:'))") == []
+    assert page.evaluate(DRAFTS) == []
     home.stop()
+    until(lambda: "could not be saved" in page.inner_text("#alerts"), "the page says that it is not saved")
+    page.context.unroute("**/body")
+    page.reload()
+    until(lambda: home.body(note).endswith(" typed") and page.evaluate(DRAFTS) == [], "it is saved")
+    # The person discards what they typed into a deleted note.
+    type_late(desk, note, "Latest")
+
+
+def type_late(desk, note, title):
+    """Types a title while nobody answers; the note is deleted before it is saved, and the page opened anew."""
+    page = desk.page
+    desk.open(note)
+    page.context.set_offline(True)
+    page.fill("#title", title)
+    until(lambda: page.inner_text("#saved") == "Kept in this browser", "it is kept")
+    desk.home.kith("note", "rm", note)
+    page.goto("about:blank")
+    page.context.set_offline(False)
+    page.goto(desk.base)
+    until(lambda: "A note was deleted" in page.inner_text("#alerts") and page.inner_text("#status") != "", "the page says so")
+
+
+# Nobody sees the page: so it hears no news.
+HIDE = "Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'));"

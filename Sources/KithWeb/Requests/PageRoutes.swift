@@ -102,6 +102,7 @@ struct PageFile: Sendable {
         ("/several.js", PageFile(type: script, bytes: PackageResources.several_js)),
         ("/order.js", PageFile(type: script, bytes: PackageResources.order_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
+        ("/gone.js", PageFile(type: script, bytes: PackageResources.gone_js)),
         ("/attachments.js", PageFile(type: script, bytes: PackageResources.attachments_js)),
         ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),
         ("/diff.js", PageFile(type: script, bytes: PackageResources.diff_js)),

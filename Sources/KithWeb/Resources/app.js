@@ -6,6 +6,7 @@ import { Order } from "./order.js";
 import { Several } from "./several.js";
 import { api, getPart, request } from "./requests.js";
 import * as drafts from "./drafts.js";
+import { isDeleted, offerAnew } from "./gone.js";
 import { arriveAtSheet, clickedOnSheet, forgetPairing, lookAtDevices, showPairing } from "./sheets.js";
 
 const retryMilliseconds = 1_000;
@@ -153,6 +154,8 @@ function begin(hello) {
   if (hello.run !== run) forgetPairing();
   run = hello.run;
   // Also the first time: no event tells of what has changed since this page was made.
+  // This page has not heard which notes were restored meanwhile.
+  refused.clear();
   editor?.refresh();
   editor?.save();
   list.refresh();
@@ -169,10 +172,12 @@ function changed({ changed, deleted, more, conflicts }) {
 function showConflicts(count) {
   const link = document.querySelector('header nav a[href="/conflicts"]');
   link.replaceChildren("Choices", ...(count > 0 ? [" ", Object.assign(document.createElement("span"), { className: "count", textContent: count })] : []));
+  // A note that was deleted may have been restored.
+  for (const [key, id] of refused) if (more || changed.includes(id)) refused.delete(key);
 }
 
-/** Drafts that are not taken as they are, which a person has been told. */
-const refused = new Set();
+/** The drafts that the server has refused, of which the page has told the person: their keys, and the ids of their notes. */
+const refused = new Map();
 
 /** Saves what closed pages, and notes that were left, have not saved. */
 export function saveOrphans() {
@@ -190,40 +195,12 @@ export function saveOrphans() {
         list.refresh();
       } catch (error) {
         if (error.isOffline) return;
-        if (error.isFinal) refused.add(orphan.key);
-        if (error.code === "notFound" && (await isDeleted(orphan.id))) offerAnew(orphan);
+        if (error.isFinal) refused.set(orphan.key, orphan.id);
+        if (error.code === "notFound" && (await isDeleted(orphan.id))) offerAnew(orphan, () => { refused.delete(orphan.key); saveOrphans(); });
         else alertWith(orphan.key, "What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
       }
     }
   });
-}
-
-/** Whether there is no such note; a version of its text may be unknown, too. */
-export async function isDeleted(id) {
-  try {
-    await api(`/api/note/${id}`);
-    return false;
-  } catch ({ code }) {
-    return code === "notFound";
-  }
-}
-
-/** What was typed into a note that was deleted meanwhile. */
-function offerAnew({ draft, key }) {
-  const forget = () => { localStorage.removeItem(key); alertWith(key, null); };
-  alertWith(key, `A note was deleted before what was typed into it here was saved: “${draft.title || draft.text.slice(0, 40)}”. `, {
-    label: "Write it as a new note",
-    run: () => once(key, async () => {
-      const isHere = here();
-      try {
-        const { id } = await api("/api/note", { title: draft.title, body: draft.text });
-        forget();
-        if (isHere()) await go(`/note/${id}`);
-      } catch (error) {
-        notDone(error);
-      }
-    }),
-  }, { label: "Discard", run: forget });
 }
 
 // Places

@@ -4,7 +4,8 @@ import { merge, moved, shown } from "./merge.js";
 import { Attachments } from "./attachments.js";
 import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
-import { alertWith, go, here, isDeleted, isOnline, notDone, once, saveOrphans } from "./app.js";
+import { isDeleted, writeAnew } from "./gone.js";
+import { alertWith, isOnline, notDone, saveOrphans } from "./app.js";
 import { api, getPart } from "./requests.js";
 
 const pauseMilliseconds = 300;
@@ -36,7 +37,9 @@ export class Editor {
     this.begun = { ...begun, version: element.querySelector("#markdown")?.dataset.version };
     /** The save that was sent and is not answered yet. */
     this.pending = null;
-    /** Whether this browser has what was typed. */
+    /** The new note that this deleted one was written as, and what was sent for it: `{id, title, body}`. */
+    this.anew = null;
+    /** Whether this browser had room to keep what was typed. */
     this.isKept = true;
     /** What others wrote while the person composed a letter: `{note, before}`, as for {@link take}, which waits for the letter. */
     this.held = null;
@@ -125,8 +128,8 @@ export class Editor {
     return this.base !== null && (this.area.value !== shown(this.base.text) || this.title.value !== this.base.title);
   }
 
-  /** Whether nothing was typed that is not saved. */
-  get isIdle() { return this.base ? !this.isDirty : !this.earlyKey; }
+  /** Whether nothing was typed that is to be saved. */
+  get isIdle() { return this.anew !== null || (this.base ? !this.isDirty : !this.earlyKey); }
 
   /** Does `work` when all work before it has ended, so that one request of a note follows the other. */
   enqueue(work) {
@@ -464,17 +467,7 @@ export class Editor {
     const notice = Object.assign(document.createElement("div"), { id: "gone", className: "notice" });
     notice.setAttribute("role", "alert");
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Write it as a new note" });
-    again.addEventListener("click", () => once(this.id, async () => {
-      const isHere = here();
-      try {
-        const { id } = await api("/api/note", { title: this.title.value, body: this.area.value });
-        drafts.drop(this.id);
-        this.base = null;
-        if (isHere()) await go(`/note/${id}`);
-      } catch (error) {
-        notDone(error);
-      }
-    }));
+    again.addEventListener("click", () => writeAnew(this));
     notice.append(document.createElement("span"), again);
     this.title.before(notice);
     this.tellGone();

@@ -1,0 +1,66 @@
+// What was typed into a note that was deleted meanwhile: a person can write it as a new note.
+
+import { alertWith, current, go, here, notDone, once } from "./app.js";
+import * as drafts from "./drafts.js";
+import { api } from "./requests.js";
+
+/** Whether there is no such note; a version of its text may be unknown, too. */
+export async function isDeleted(id) {
+  try {
+    await api(`/api/note/${id}`);
+    return false;
+  } catch ({ code }) {
+    return code === "notFound";
+  }
+}
+
+/** Offers to write a draft as a new note, or to discard it. `save` saves it into its own note, which may be restored by then. */
+export function offerAnew({ id: note, draft, key }, save) {
+  const forget = () => { localStorage.removeItem(key); alertWith(key, null); };
+  alertWith(key, `A note was deleted before what was typed into it here was saved: “${draft.title || draft.text.slice(0, 40)}”. `, {
+    label: "Write it as a new note",
+    run: () => once(`write ${key}`, async () => {
+      const isHere = here();
+      try {
+        const { id } = await api("/api/note", { title: draft.title, body: draft.text });
+        forget();
+        if (isHere()) await go(`/note/${id}`);
+      } catch (error) {
+        notDone(error);
+      }
+    }),
+  }, { label: "Discard", run: async () => { if (await isDeleted(note)) forget(); else save(); } });
+}
+
+/** Writes what the editor of a deleted note shows as a new note, and opens that, with what the person has typed into the old one meanwhile. */
+export const writeAnew = (editor) => once(`write ${editor.id}`, async () => {
+  const { area, title } = editor;
+  try {
+    if (!editor.anew) {
+      const sent = { title: title.value, body: area.value };
+      editor.anew = { ...sent, ...(await api("/api/note", sent)) };
+    }
+    const { id, ...sent } = editor.anew, isOpen = current() === editor;
+    const focused = [area, title].find((field) => field.matches(":focus"));
+    if (isOpen) await go(`/note/${id}`);
+    const open = current();
+    // It did not come: the old one stays.
+    if (open === editor) return;
+    if (isOpen && open?.id === id) {
+      for (const [field, typed, was] of [[open.area, area.value, sent.body], [open.title, title.value, sent.title]]) {
+        if (typed === was) continue;
+        field.value = typed;
+        field.dispatchEvent(new Event("input"));
+      }
+      const field = focused && (focused === area ? open.area : open.title);
+      field?.focus();
+      field?.setSelectionRange(focused.selectionStart, focused.selectionEnd);
+    } else if (area.value !== sent.body || title.value !== sent.title) {
+      return;
+    }
+    drafts.drop(editor.id);
+    editor.dropEarly();
+  } catch (error) {
+    notDone(error);
+  }
+});
