@@ -149,7 +149,23 @@ def put_in_pictures(desk):
     keys.send("Input.insertText", {"text": "\u6f22"})
     expected = "above \u6f22start![[dot.png]], typed on end"
     until(lambda: home.body(note) == expected and saved(page), "it stands where it was attached")
-    # The note is left, and opened again, while a picture is on its way.
+    # What stands before it is taken back, and others write there, while a picture is on its way.
+    page.evaluate("document.querySelector('#text').setSelectionRange(0, 0)")
+    page.keyboard.insert_text("mine, ")
+    page.evaluate("(place) => document.querySelector('#text').setSelectionRange(place, place)", len("mine, " + expected) - 4)
+    desk.hold("**/attach*")
+    choose()
+    desk.is_held()
+    page.keyboard.press("Control+z")
+    until(lambda: home.body(note) == expected and saved(page), "what was typed is taken back")
+    home.kith("note", "edit", note, "--body", "theirs, " + expected)
+    until(lambda: page.input_value("#text") == "theirs, " + expected, "what others wrote is shown")
+    desk.let_go("**/attach*")
+    expected = expected[:-4] + "![[dot-2.png]]" + expected[-4:]
+    until(lambda: plain(home.body(note)) == f"theirs, {expected}" and saved(page), "it stands where it was attached")
+    home.kith("note", "edit", note, "--body", home.body(note).removeprefix("theirs, "))
+    until(lambda: plain(page.input_value("#text")) == expected and saved(page), "what they wrote is gone")
+    # The person leaves the note, and opens it again, while a picture is on its way.
     desk.hold("**/attach*")
     page.evaluate("document.querySelector('#text').setSelectionRange(5, 5)")
     choose()
@@ -159,25 +175,27 @@ def put_in_pictures(desk):
     desk.type_at_end(", typed now")
     with page.expect_response("**/attach*"):
         desk.let_go("**/attach*")
-    expected = expected.replace("above", "above![[dot-2.png]]") + ", typed now"
-    # The person types on until a new note is there, and then into that one.
-    desk.open(precious)
-    home.kith("note", "rm", precious)
-    page.locator("#gone").wait_for()
-    desk.hold("**/api/note")
-    page.click("#gone button")
-    desk.is_held()
-    desk.type_at_end(", typed")
-    page.keyboard.press("ArrowLeft")
-    desk.let_go("**/api/note")
-    page.wait_for_url(lambda url: not url.endswith(precious))
-    page.locator("#text").wait_for()
-    until(lambda: focused(page) == "text", "the person is where they typed")
-    page.keyboard.insert_text(" on")
-    written = page.url.split("/")[-1]
-    until(lambda: (home.body(written) or "").endswith(" late, type ond") and saved(page), "all that was typed is in the new note")
-    until(lambda: page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == "", "nothing is left of the old one")
-    until(lambda: re.sub(r"dot[^.\]]+\.png", "dot-2.png", home.body(note)) == expected and saved(page), "the picture is there, too")
+    expected = "on top, " + expected.replace("above", "above![[dot-2.png]]") + ", typed now"
+    until(lambda: plain(home.body(note)) == expected and saved(page), "the picture is there, too")
+    # One that fails keeps no other one from its turn.
+    page.evaluate("""import('/app.js').then(({ current }) => {
+      const { attachments } = current();
+      attachments.insert = () => { delete attachments.insert; throw new Error("It does not fit."); };
+    })""")
+    desk.type_at_end(" ")
+    choose()
+    until(lambda: "It does not fit." in page.inner_text("#alerts"), "the page says what went wrong")
+    choose()
+    until(lambda: plain(home.body(note)) == f"{expected} ![[dot-2.png]]" and saved(page), "the next one is put in")
+
+
+def plain(text):
+    """With one name for all pictures but the first one."""
+    return re.sub(r"dot[^.\]]+\.png", "dot-2.png", text)
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.id")
 
 
 # The note as it reads, asked for by itself.
@@ -210,6 +228,8 @@ def part_twice(browser):
     page.locator(".restore").first.dblclick()
     pump(page, lambda: page.locator(".restore").count() == 2, "the next one is restored")
     assert counts("/restore") == 2, asked
+    page.keyboard.press("Control+Home")
+    page.keyboard.insert_text("on top, ")
     # With the keyboard, one after the other.
     for left in (1, 0):
         page.keyboard.press("Enter")

@@ -1,12 +1,12 @@
-// Files that are attached to the note that is open: a picture goes where the cursor was, whatever is typed until it is sent.
+// Attaches files to the note that is open: a picture is put where the cursor was, whatever the person types until it is sent.
 
-import { current, say } from "./app.js";
+import { current, notDone, say } from "./app.js";
 import { moved } from "./merge.js";
 import { send } from "./requests.js";
 
 const composedMilliseconds = 100;
 
-/** What shows a picture: a name that would end the link, or be another one, is written as an address. */
+/** The link that shows a picture. A name that would end the link, or make it another one, is written as an address. */
 const linkTo = (name) => (/^[^\s[\]|#^][^[\]|#^]*$/.test(name) && !/\s$/.test(name) ? `![[${name}]]` : `![](attachments/${encodeURIComponent(name).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)})`);
 
 export class Attachments {
@@ -21,10 +21,10 @@ export class Attachments {
   attach(files) {
     const place = { at: this.editor.area.selectionEnd };
     this.places.add(place);
-    return this.queue = this.queue.then(() => this.attachAll(files, place)).finally(() => this.places.delete(place));
+    return this.queue = this.queue.then(() => this.attachAll(files, place)).catch(notDone).finally(() => this.places.delete(place));
   }
 
-  /** The text was made `after`: a file goes where the text goes that it belongs to. */
+  /** The text has changed from `before` to `after`: the places of files move with the text around them. */
   follow(before, after) {
     for (const place of this.places) place.at = moved(place.at, before, after);
   }
@@ -32,7 +32,7 @@ export class Attachments {
   async attachAll(files, place) {
     const { editor } = this;
     for (const file of files) {
-      // In tens, as each is read out. Beside the saves, which go on.
+      // In steps of ten percent, as a screen reader reads each of them.
       const progress = (part) => editor.tell(`Attaching ${file.name} … ${10 * Math.floor(10 * part)} %`);
       progress(0);
       const saved = await send(`/api/note/${editor.id}/attach?name=${encodeURIComponent(file.name)}`, file, progress)
@@ -43,13 +43,13 @@ export class Attachments {
     this.open.render();
   }
 
-  /** The note, also if it was left and opened again. */
+  /** The editor that shows the note now: another one if the person has left the note and opened it again. */
   get open() {
     const { editor } = this, now = current();
     return editor.isClosed && now?.id === editor.id ? now : editor;
   }
 
-  /** Puts `words` into the text where `place` is, which is behind them then. No letter is disturbed that is being composed. */
+  /** Puts `words` into the text at `place`, which is behind them then. While the person composes a letter, it waits. */
   async insert(words, place) {
     while (this.open.isComposing) await new Promise((done) => setTimeout(done, composedMilliseconds));
     const { editor, open } = this, { area } = open;
