@@ -287,15 +287,18 @@ function nextView() {
 
 let lastClick = { x: 0, y: 0, time: -Infinity, button: null };
 
-/** The second click of a double click may hit what has taken the place of what the first one was for: it does nothing. */
+/** The second click of a double click may hit a button that has taken the place of the one that was meant: it does nothing. */
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button"), { clientX: x, clientY: y, timeStamp: time, detail } = event;
-  // Keys do not click twice, and a note is moved step by step.
+  // Keys do not click twice. A note is moved step by step.
   if (!button || detail === 0 || button.dataset.move) return;
-  const isAtOnce = time - lastClick.time < doubleMilliseconds && Math.hypot(x - lastClick.x, y - lastClick.y) < doublePixels;
-  const isSecond = detail > 1 || (isAtOnce && button !== lastClick.button);
-  lastClick = { x, y, time, button };
-  if (!isSecond) return;
+  const isSame = button === lastClick.button, isNear = Math.hypot(x - lastClick.x, y - lastClick.y) < doublePixels;
+  // People press a toggle twice on purpose.
+  const isSecond = isSame ? detail > 1 && !button.hasAttribute("aria-pressed") : detail > 1 || isNear;
+  if (!isSecond || time - lastClick.time >= doubleMilliseconds) {
+    lastClick = { x, y, time, button };
+    return;
+  }
   event.preventDefault();
   event.stopPropagation();
 }, { capture: true });
@@ -326,8 +329,12 @@ document.addEventListener("click", (event) => {
   else if (button.id === "today") today();
   else if (button.classList.contains("detach")) once("detach", () => detach(button.closest("li").dataset.file));
   else if (button.id === "view") nextView();
-  else if (button.id === "pin") editor.change({ isPinned: button.getAttribute("aria-pressed") !== "true" });
-  else if (button.id === "delete") deleteNote();
+  else if (button.id === "pin") {
+    const isPinned = button.getAttribute("aria-pressed") !== "true";
+    // At once, so that a click before the answer takes this one back.
+    button.setAttribute("aria-pressed", String(isPinned));
+    editor.change({ isPinned });
+  } else if (button.id === "delete") deleteNote();
   else if (button.classList.contains("untag")) {
     const { id } = editor;
     once("untag", async () => {
