@@ -1,4 +1,4 @@
-"""A person moves on while the page waits for an answer, or clicks twice: nothing else is done than what was asked for."""
+"""A person moves on while the page waits for an answer, or clicks twice: the page does what they asked for, and nothing else."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pages import PNG, open_page, pump, saved
 
 
 class Desk:
-    """A page of one machine, requests of which are held back."""
+    """A person's page; tests hold its requests back."""
 
     def __init__(self, browser, name):
         self.home = Home(name)
@@ -32,7 +32,7 @@ class Desk:
         until(lambda: saved(page) and page.inner_text("#status") != "", "the note is open")
 
     def turn_to(self, note):
-        """By the list, which does not load the page anew."""
+        """Opens the note from the list, so that the page is not loaded anew."""
         until(lambda: self.page.locator(f'#rows li[data-id="{note}"]').count() == 1, "it is in the list")
         self.page.evaluate("(id) => document.querySelector(`#rows li[data-id='${id}'] a`).click()", note)
         self.page.wait_for_url(f"**/note/{note}")
@@ -56,12 +56,16 @@ class Desk:
             self.held.pop(0).continue_()
         self.page.unroute(path)
 
+    def settle(self):
+        """Waits until the page would have asked for what follows from the last answer."""
+        self.page.evaluate("fetch('/api/pair').then((answer) => answer.text())")
+
     def titles(self):
         return sorted(line.split("  ")[-1] for line in self.home.kith("note", "list").splitlines())
 
 
 def part_moving_on(browser):
-    """Another note is opened before one is deleted, restored, written or has its picture; a note comes back from the trash."""
+    """While the page deletes, restores or writes a note, or sends a picture, the person opens another note, or types elsewhere."""
     desk = Desk(browser, "moving")
     old, precious = desk.add("Old", "rubbish"), desk.add("Precious", "precious")
     leave_what_is_deleted(desk, old, precious)
@@ -86,6 +90,19 @@ def leave_what_is_deleted(desk, old, precious):
     desk.type_at_end(" and more")
     until(lambda: home.body(precious) == "precious and more" and saved(page), "the other note is there, and saved")
     assert page.url.endswith(precious) and "Old" in home.kith("trash", "list"), home.kith("trash", "list")
+    # The person searches already when the answer comes.
+    rubbish = desk.add("Rubbish")
+    desk.turn_to(rubbish)
+    desk.hold("**/api/notes/delete")
+    page.click("#delete")
+    desk.is_held()
+    page.focus("#search")
+    desk.let_go("**/api/notes/delete")
+    page.locator("#gone").wait_for()
+    until(lambda: "Rubbish" not in page.inner_text("#rows"), "the note is deleted")
+    assert focused(page) == "search", focused(page)
+    home.kith("trash", "restore", rubbish)
+    desk.turn_to(precious)
 
 
 def leave_what_is_asked_for(desk, old, precious):
@@ -108,12 +125,31 @@ def leave_what_is_asked_for(desk, old, precious):
     until(lambda: "New note" in page.inner_text("#rows"), "the new note is in the list")
     page.keyboard.press("Control+End")
     page.keyboard.insert_text(".")
-    until(lambda: home.body(precious) == "precious and more.", "one goes on to type where one typed")
+    until(lambda: home.body(precious) == "precious and more.", "the person types on in the same note")
     assert page.url.endswith(precious), page.url
+    # The person opens another note before the answer comes, or searches before the new note is shown.
+    note = desk.add("Other")
+    desk.hold("**/api/day")
+    page.click("#today")
+    desk.is_held()
+    desk.turn_to(note)
+    with page.expect_response("**/api/day"):
+        desk.let_go("**/api/day")
+    page.route("**/note/*", lambda route: desk.held.append(route))
+    desk.settle()
+    assert not desk.held and page.url.endswith(note), page.url
+    page.click("#new")
+    desk.is_held()
+    page.focus("#search")
+    desk.let_go("**/note/*")
+    page.wait_for_url(lambda url: not url.endswith(note))
+    page.locator("#note").wait_for()
+    desk.settle()
+    assert focused(page) == "search", focused(page)
 
 
 def write_in_what_is_deleted(desk, precious):
-    """By another tab, which brings it back."""
+    """A person types into a note that another tab has deleted: that is saved when the note is restored, or written as a new note."""
     page, home, other = desk.page, desk.home, desk.tab()
     desk.open(precious, other)
     desk.open(precious)
@@ -124,10 +160,27 @@ def write_in_what_is_deleted(desk, precious):
     until(lambda: "kept in this browser" in other.inner_text("#gone"), "the page says where it is kept")
     home.kith("trash", "restore", precious)
     until(lambda: home.body(precious).endswith(" late") and other.locator("#gone").count() == 0, "it is saved, and not said to be deleted")
+    # The person types on until a new note is there, and then into that one.
+    desk.open(precious)
+    home.kith("note", "rm", precious)
+    page.locator("#gone").wait_for()
+    desk.hold("**/api/note")
+    page.click("#gone button")
+    desk.is_held()
+    desk.type_at_end(", typed")
+    page.keyboard.press("ArrowLeft")
+    desk.let_go("**/api/note")
+    page.wait_for_url(lambda url: not url.endswith(precious))
+    page.locator("#text").wait_for()
+    until(lambda: focused(page) == "text", "the person is where they typed")
+    page.keyboard.insert_text(" on")
+    written = page.url.split("/")[-1]
+    until(lambda: (home.body(written) or "").endswith(" late, type ond") and saved(page), "all that was typed is in the new note")
+    until(lambda: page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == "", "nothing is left of the old one")
 
 
 def put_in_pictures(desk):
-    """A picture goes where one was when it was attached, whatever is typed meanwhile."""
+    """A picture is put where the cursor was when the person attached it, whatever they type meanwhile."""
     page, home = desk.page, desk.home
     note, other = desk.add("Pictures", "start end"), desk.add("Another")
     choose = lambda: page.set_input_files("#attach", {"name": "dot.png", "mimeType": "image/png", "buffer": PNG})
@@ -173,6 +226,8 @@ def put_in_pictures(desk):
     desk.turn_to(other)
     desk.turn_to(note)
     desk.type_at_end(", typed now")
+    page.keyboard.press("Control+Home")
+    page.keyboard.insert_text("on top, ")
     with page.expect_response("**/attach*"):
         desk.let_go("**/attach*")
     expected = "on top, " + expected.replace("above", "above![[dot-2.png]]") + ", typed now"
@@ -198,56 +253,113 @@ def focused(page):
     return page.evaluate("document.activeElement.id")
 
 
+# What this browser keeps that is not saved.
+DRAFTS = "Object.keys(localStorage).filter((name) => name.startsWith('kith:draft:'))"
 # The note as it reads, asked for by itself.
 READING = "fetch('/part/rendered/' + location.pathname.split('/').at(-1)).then((answer) => answer.text())"
 
 
 def part_twice(browser):
-    """The second click of a double click, before and after the page shows what became of the first, does nothing."""
+    """A person clicks twice, or again while they wait: the second click does nothing, unless it is for something else."""
     desk = Desk(browser, "twice")
     page, home = desk.page, desk.home
+    page.add_init_script(CLOCK)
     asked = []
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     counts = lambda path: len([each for each in asked if path in each])
 
-    def click_twice(selector, is_done):
-        box = page.locator(selector).first.bounding_box()
-        place = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        page.mouse.click(*place)
-        pump(page, is_done, f"{selector} is done")
-        # As a browser tells the second click, where something else stands by now.
-        page.mouse.down(click_count=2)
-        page.mouse.up(click_count=2)
-        # What it asked for would be asked for before this is answered.
-        page.evaluate("fetch('/api/pair').then((answer) => answer.text())")
+    def click(place, milliseconds, times=1):
+        """Clicks so much later than the last time; `times` is the browser's count of quick clicks."""
+        page.evaluate("(milliseconds) => { clock += milliseconds; }", milliseconds)
+        page.mouse.move(*place)
+        page.mouse.down(click_count=times)
+        page.mouse.up(click_count=times)
+        desk.settle()
 
-    gone = [desk.add(f"Gone {number}") for number in range(4)]
+    def middle(element):
+        box = element.bounding_box()
+        return (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    def click_twice(selector, is_done):
+        place = middle(page.locator(selector).first)
+        click(place, 1_000)
+        pump(page, is_done, f"{selector} is done")
+        # The second click, as browsers count it, hits what stands there by now.
+        click(place, 200, times=2)
+        click(place, 200)
+        return place
+
+    gone = [desk.add(f"Gone {number}") for number in range(7)]
     home.kith("note", "rm", *gone)
     page.goto(desk.base + "/trash")
-    click_twice(".restore", lambda: page.locator(".restore").count() == 3)
+    is_left = lambda count: pump(page, lambda: page.locator(".restore").count() == count, f"{count} are left")
+    place = click_twice(".restore", lambda: page.locator(".restore").count() == 6)
+    assert counts("/restore") == 1, asked
+    # Whoever clicks on and on means the next ones, too: the time counts from the last click that did something.
+    for left, milliseconds, times in ((5, 200, 1), (5, 400, 2), (4, 200, 3)):
+        click(place, milliseconds, times)
+        is_left(left)
+    page.evaluate("clock += 1_000")
     page.locator(".restore").first.dblclick()
-    pump(page, lambda: page.locator(".restore").count() == 2, "the next one is restored")
-    assert counts("/restore") == 2, asked
-    page.keyboard.press("Control+Home")
-    page.keyboard.insert_text("on top, ")
+    is_left(3)
+    assert counts("/restore") == 4, asked
     # With the keyboard, one after the other.
-    for left in (1, 0):
-        page.keyboard.press("Enter")
-        pump(page, lambda: page.locator(".restore").count() == left, "the next one is restored")
+    page.keyboard.press("Enter")
+    is_left(2)
+    assert counts("/restore") == 5, asked
+    # Two at once, one of them twice.
+    desk.hold("**/restore")
+    for number in (0, 1, 0):
+        click(middle(page.locator(".restore").nth(number)), 1_000)
+    assert len(desk.held) == 2, asked
+    desk.held.pop(0).continue_()
+    is_left(1)
+    desk.let_go("**/restore")
+    is_left(0)
     note = desk.add("Files")
     desk.open(note)
-    files = [{"name": f"{name}.txt", "mimeType": "text/plain", "buffer": name.encode()} for name in "abc"]
+    files = [{"name": f"{name}.txt", "mimeType": "text/plain", "buffer": name.encode()} for name in "abcde"]
     page.set_input_files("#attach", files)
-    until(lambda: page.locator("li[data-file]").count() == 3, "three files are attached")
-    click_twice(".detach", lambda: page.locator("li[data-file]").count() == 2)
+    until(lambda: page.locator("li[data-file]").count() == 5, "five files are attached")
+    click_twice(".detach", lambda: page.locator("li[data-file]").count() == 4)
     assert counts("/detach") == 1, asked
-    for tag in ("one", "two", "three"):
+    desk.hold("**/detach")
+    for number in (0, 1, 0):
+        click(middle(page.locator(".detach").nth(number)), 1_000)
+    assert len(desk.held) == 2, asked
+    desk.let_go("**/detach")
+    until(lambda: page.locator("li[data-file]").count() == 2, "both are detached")
+    for tag in ("one", "two", "three", "four", "five"):
         page.fill("#tag", tag)
         page.press("#tag", "Enter")
         until(lambda: f"#{tag}" in page.inner_text("#tags"), "it has the tag")
     begun = counts("/fields")
-    click_twice(".untag", lambda: page.locator(".untag").count() == 2)
+    # The next tag can be typed.
+    click_twice(".untag", lambda: page.locator(".untag").count() == 4 and focused(page) == "tag")
     assert counts("/fields") == begun + 1, asked
+    desk.hold("**/fields")
+    for number in (0, 1, 0):
+        click(middle(page.locator(".untag").nth(number)), 1_000)
+    page.focus("#text")
+    desk.let_go("**/fields")
+    until(lambda: page.locator(".untag").count() == 2, "both are removed")
+    desk.settle()
+    assert counts("/fields") == begun + 3, asked
+    assert focused(page) == "text", "the person types elsewhere by then"
+    # To reading and back.
+    views = lambda: page.get_attribute("#note", "data-view")
+    before = views()
+    page.locator("#view").click()
+    assert views() != before
+    page.evaluate("clock += 1_000")
+    page.locator("#view").dblclick()
+    assert views() != before, "a toggle can be pressed twice"
+    begun = counts("/fields")
+    page.locator("#pin").dblclick()
+    pump(page, lambda: counts("/fields") == begun + 2, "it is pinned, and not pinned")
+    desk.settle()
+    until(lambda: page.get_attribute("#pin", "aria-pressed") == "false", "that is shown")
+    until(lambda: not json.loads(home.kith("note", "show", note, "--json"))["pinned"], "it is not pinned")
     page.locator("#new").dblclick()
     page.wait_for_url(lambda url: not url.endswith(note))
     assert len([each for each in asked if each.endswith("/api/note")]) == 1, asked
@@ -258,8 +370,12 @@ def part_twice(browser):
     home.stop()
 
 
+# The page takes `clock`, in milliseconds, as the time of every event, so that a slow machine does not make clicks late.
+CLOCK = "window.clock = 0; Object.defineProperty(Event.prototype, 'timeStamp', { get: () => clock });"
+
+
 def part_titles(browser):
-    """A title that two people changed is asked for, also after the page was loaded anew or the note opened again."""
+    """Two people change a title: the page asks which one to take, and asks again after it was loaded anew or the note opened again."""
     desk = Desk(browser, "titles")
     page, home = desk.page, desk.home
     other = desk.add("Another")
@@ -269,12 +385,6 @@ def part_titles(browser):
         page.context.set_offline(True)
         page.fill("#title", "Mine")
         until(lambda: page.inner_text("#saved") == "Kept in this browser", "it is kept")
-def focused(page):
-    return page.evaluate("document.activeElement.id")
-
-
-# What this browser keeps that is not saved.
-DRAFTS = "Object.keys(localStorage).filter((name) => name.startsWith('kith:draft:'))"
         home.kith("note", "edit", note, "--title", "Theirs")
         page.context.set_offline(False)
         page.locator("#titles").wait_for()
@@ -302,22 +412,22 @@ DRAFTS = "Object.keys(localStorage).filter((name) => name.startsWith('kith:draft
     unknown = '{"error":"notFound","message":"No change is named so."}'
     desk.open(note)
     page.context.set_offline(True)
-    page.fill("#title", "Late")
+    desk.type_at_end(" typed")
     until(lambda: page.inner_text("#saved") == "Kept in this browser", "it is kept")
-    home.kith("note", "rm", note)
     page.goto("about:blank")
     page.context.set_offline(False)
+    page.context.route("**/body", lambda route: route.fulfill(status=404, content_type="application/json", body=unknown))
     page.goto(desk.base)
-    page.click("#alerts button:has-text('Discard')")
-    until(lambda: page.inner_text("#alerts") == "", "nothing is said any more")
-    assert page.evaluate(DRAFTS) == []
-    home.stop()
     until(lambda: "could not be saved" in page.inner_text("#alerts"), "the page says that it is not saved")
     page.context.unroute("**/body")
     page.reload()
     until(lambda: home.body(note).endswith(" typed") and page.evaluate(DRAFTS) == [], "it is saved")
     # The person discards what they typed into a deleted note.
     type_late(desk, note, "Latest")
+    page.click("#alerts button:has-text('Discard')")
+    until(lambda: page.inner_text("#alerts") == "", "nothing is said any more")
+    assert page.evaluate(DRAFTS) == []
+    home.stop()
 
 
 def type_late(desk, note, title):

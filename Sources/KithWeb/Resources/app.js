@@ -18,7 +18,9 @@ const doubleMilliseconds = 500, doublePixels = 8;
 const silenceMilliseconds = 25_000;
 
 let editor = null, list = null, several = null, run = null, isConnected = false, isSignedOut = false, heard = Date.now();
-let source = null, watch = null, retry = null, turns = 0, shownPath = null;
+let source = null, watch = null, retry = null, turns = 0;
+// Which place is shown, and which one was asked for last.
+let shownPath = null, wantedPath = location.pathname + location.search;
 
 export const isOnline = () => isConnected && !isSignedOut;
 
@@ -44,8 +46,12 @@ export function alertWith(name, text, ...actions) {
   }));
 }
 
-/** For what is asked for by its button, as long as it is not answered: it is done once. */
+/** The wishes that are not answered yet, by their names. */
 const running = new Set();
+/**
+ * Does `work`, unless work of the same name has begun and not ended: whoever presses a button again before the answer means the same wish.
+ * `name` says what is done to what, so that a wish for another note, tag or file is another wish.
+ */
 export async function once(name, work) {
   if (running.has(name)) return;
   running.add(name);
@@ -148,14 +154,14 @@ window.addEventListener("focus", looked);
 function begin(hello) {
   isConnected = true;
   alertWith("lost", null);
+  // This page has not heard which notes were restored meanwhile.
+  refused.clear();
   if (hello.software !== document.body.dataset.software) {
     alertWith("updated", "Kith was updated. ", { label: "Load the new page", run: async () => { await editor?.save(); location.reload(); } });
   }
   if (hello.run !== run) forgetPairing();
   run = hello.run;
   // Also the first time: no event tells of what has changed since this page was made.
-  // This page has not heard which notes were restored meanwhile.
-  refused.clear();
   editor?.refresh();
   editor?.save();
   list.refresh();
@@ -166,14 +172,14 @@ function changed({ changed, deleted, more, conflicts }) {
   list.refresh();
   if (typeof conflicts === "number") showConflicts(conflicts);
   if (editor && (more || changed.includes(editor.id) || deleted.includes(editor.id))) editor.refresh();
+  // A note that was deleted may have been restored.
+  for (const [key, id] of refused) if (more || changed.includes(id)) refused.delete(key);
 }
 
 /** How many choices wait. */
 function showConflicts(count) {
   const link = document.querySelector('header nav a[href="/conflicts"]');
   link.replaceChildren("Choices", ...(count > 0 ? [" ", Object.assign(document.createElement("span"), { className: "count", textContent: count })] : []));
-  // A note that was deleted may have been restored.
-  for (const [key, id] of refused) if (more || changed.includes(id)) refused.delete(key);
 }
 
 /** The drafts that the server has refused, of which the page has told the person: their keys, and the ids of their notes. */
@@ -208,10 +214,10 @@ export function saveOrphans() {
 /** The note that is open. */
 export const current = () => editor;
 
-/** Says later whether the person has gone nowhere else since, and writes nowhere else. */
+/** Later tells whether the person is still at this place, has asked for no other one, and has not begun to write elsewhere. */
 export function here() {
-  const turn = turns, had = document.activeElement;
-  return () => turn === turns && (document.activeElement === had || !document.activeElement.matches("input, textarea"));
+  const path = wantedPath, had = document.activeElement;
+  return () => path === wantedPath && (document.activeElement === had || !document.activeElement.matches("input, textarea"));
 }
 
 function arrive() {
@@ -235,8 +241,11 @@ function arrive() {
 /** Whether a path is one of this page's own places. What else is served here is no part of the page, such as files. */
 const isPlace = (path) => /^\/(conflicts|trash|devices|note\/[0-9a-f-]{36}(\/history)?)?$/i.test(path);
 
+/** Shows another place, or this one anew; `true` if it is shown, and the person has not begun to write elsewhere meanwhile. */
 export async function go(path, isNew = true) {
   const turn = ++turns;
+  wantedPath = path;
+  const isHere = here();
   try {
     const html = await getPart(path);
     // Another place was asked for meanwhile.
@@ -247,14 +256,14 @@ export async function go(path, isNew = true) {
     arrive();
     // What had the focus is gone: a reader goes on with what has taken its place.
     if (hadFocus && !main.contains(document.activeElement)) main.focus();
-    return true;
+    return isHere();
   } catch (error) {
     if (!error.isOffline) say(error.message);
     return false;
   }
 }
 
-const newNote = (title = "") => once("new", async () => {
+const newNote = (title = "") => once(`new ${title}`, async () => {
   const isHere = here();
   try {
     const { id } = await api("/api/note", { title: title || "New note" });
@@ -327,7 +336,7 @@ document.addEventListener("click", (event) => {
   if (clickedOnSheet(button)) return;
   if (button.id === "new") newNote();
   else if (button.id === "today") today();
-  else if (button.classList.contains("detach")) once("detach", () => detach(button.closest("li").dataset.file));
+  else if (button.classList.contains("detach")) detach(button.closest("li").dataset.file);
   else if (button.id === "view") nextView();
   else if (button.id === "pin") {
     const isPinned = button.getAttribute("aria-pressed") !== "true";
@@ -336,10 +345,10 @@ document.addEventListener("click", (event) => {
     editor.change({ isPinned });
   } else if (button.id === "delete") deleteNote();
   else if (button.classList.contains("untag")) {
-    const { id } = editor;
-    once("untag", async () => {
-      await editor.change({ removeTags: [button.dataset.tag] });
-      if (editor?.id === id) document.querySelector("#tag").focus();
+    const { tag } = button.dataset, isHere = here();
+    once(`untag ${editor.id} ${tag}`, async () => {
+      await editor.change({ removeTags: [tag] });
+      if (isHere()) document.querySelector("#tag").focus();
     });
   }
 });
@@ -367,14 +376,14 @@ document.addEventListener("paste", (event) => {
   if (editor && files.length && !isText) { event.preventDefault(); editor.attach([...files]); }
 });
 
-async function detach(id) {
+const detach = (id) => once(`detach ${id}`, async () => {
   try {
     await api(`/api/file/${id}/detach`, {});
     editor?.render();
   } catch (error) {
     notDone(error);
   }
-}
+});
 
 /** The note of the day, by this browser's calendar. */
 async function today() {
@@ -389,13 +398,14 @@ async function today() {
 }
 
 async function deleteNote() {
-  const deleted = editor, next = list.neighbour(1) ?? list.neighbour(-1), turn = turns;
+  const deleted = editor, next = list.neighbour(1) ?? list.neighbour(-1), isHere = here();
   try {
     await deleted.save();
     await api("/api/notes/delete", { ids: [deleted.id] });
+    // Another note may be open by now. Whoever types into this one is offered to write it as a new note.
+    if (!isHere()) return;
     deleted.base = null;
-    // Another note may be open by now.
-    if (turn !== turns || !(await go("/"))) return;
+    if (!(await go("/"))) return;
     (next && document.querySelector(`#rows li[data-id="${next.closest("li").dataset.id}"] a`))?.focus();
   } catch (error) {
     notDone(error);
@@ -413,7 +423,7 @@ async function search() {
   const isHidden = field.offsetParent === null;
   if (isHidden) document.body.dataset.place = "notes";
   field.focus();
-  if (isHidden && !(await go("/"))) document.body.dataset.place = place;
+  if (isHidden && !(await go("/")) && location.pathname !== "/") document.body.dataset.place = place;
 }
 
 document.addEventListener("keydown", (event) => {

@@ -16,8 +16,11 @@ async function attempt(work) {
   }
 }
 
-/** Does one thing of a sheet at a time, and shows it anew if it is still seen. The focus goes to what has taken the place of what is done. */
-const change = (work, path, selector, index = 0) => once(path, async () => {
+/**
+ * Changes what a sheet shows at `target`, and shows the sheet anew if the person is still there. The focus goes to what has taken the place
+ * of what is done: of what `selector` names, to the one at `index`.
+ */
+const change = (work, path, target, selector, index = 0) => once(`${path} ${target}`, async () => {
   const isHere = here();
   await attempt(work);
   if (!isHere() || !(await go(path, false))) return;
@@ -30,18 +33,19 @@ export function clickedOnSheet(button) {
   const { classList, id, dataset } = button;
   if (classList.contains("keep")) {
     const choice = button.closest(".choice");
-    change(() => api("/api/conflict", { note: choice.dataset.id, mark: choice.dataset.mark, index: Number(dataset.index) }),
-      "/conflicts", ".choice h2 a", [...document.querySelectorAll(".choice")].indexOf(choice));
+    const { id: note, mark } = choice.dataset;
+    change(() => api("/api/conflict", { note, mark, index: Number(dataset.index) }), "/conflicts", `${note} ${mark}`,
+      ".choice h2 a", [...document.querySelectorAll(".choice")].indexOf(choice));
   } else if (classList.contains("restore")) {
-    const index = [...document.querySelectorAll(".restore")].indexOf(button);
-    change(() => api("/api/trash/restore", { ids: [button.closest("tr").dataset.id] }), "/trash", ".restore", index);
+    const index = [...document.querySelectorAll(".restore")].indexOf(button), note = button.closest("tr").dataset.id;
+    change(() => api("/api/trash/restore", { ids: [note] }), "/trash", note, ".restore", index);
   } else if (classList.contains("all") || classList.contains("meant")) {
     const answer = { device: button.closest("[data-device]").dataset.device, isMeant: classList.contains("meant") };
     button.disabled = true;
-    change(() => api("/api/trash/large", answer), "/trash", ".all").finally(() => { button.disabled = false; });
+    change(() => api("/api/trash/large", answer), "/trash", answer.device, ".all").finally(() => { button.disabled = false; });
   } else if (id === "empty") {
     const isMeant = confirm("What is in the trash of this machine cannot be restored here afterwards.");
-    if (isMeant) change(() => api("/api/trash/empty", {}), "/trash", "#empty");
+    if (isMeant) change(() => api("/api/trash/empty", {}), "/trash", "all", "#empty");
   } else if (id === "again") bringBack(find("#history").querySelectorAll("#versions li")[Number(find("#version").value)]);
   else if (id === "pair" || id === "token") {
     attempt(() => api("/api/pair", { showsToken: id === "token", address: find("#address").value.trim() }))
@@ -117,7 +121,7 @@ function bringButton({ text, index }, item) {
 }
 
 /** Brings a version back, or a paragraph of it beside what is there now. */
-const bringBack = (item, index = null) => once("history", async () => {
+const bringBack = (item, index = null) => once(`${location.pathname} ${item.dataset.version} ${index}`, async () => {
   const { id } = find("#history").dataset, isHere = here();
   const isDone = await attempt(async () => {
     const before = await textOf(id, item.dataset.version);
