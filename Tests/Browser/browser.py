@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 from playwright.sync_api import sync_playwright
 
 import choices
+import clicking
 import early
 import figures
 import merging
@@ -35,7 +36,7 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):
-    modules = (writing, merging, moving, quick, early, undoing, others, places, choices, ordering, figures)
+    modules = (writing, merging, moving, clicking, quick, early, undoing, others, places, choices, ordering, figures)
     return next(getattr(module, "part_" + part) for module in modules if hasattr(module, "part_" + part))
 
 
