@@ -28,6 +28,14 @@ extension Atomic where Value: FixedWidthInteger {
     }
 
     @discardableResult
+    public borrowing func subtract(_ operand: Value, ordering: Ordering) -> (oldValue: Value, newValue: Value) {
+        value.withLock { value in
+            defer { value -= operand }
+            return (value, value - operand)
+        }
+    }
+
+    @discardableResult
     public borrowing func wrappingAdd(_ operand: Value, ordering: Ordering) -> (oldValue: Value, newValue: Value) {
         value.withLock { value in
             defer { value &+= operand }
