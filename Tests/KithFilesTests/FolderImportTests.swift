@@ -39,7 +39,7 @@ struct FolderImportTests {
             rome.body.contains("![[colosseum.png]]") && rome.body.contains("[ticket](attachments/ticket%20%281%29.pdf)"), "\(rome.body)")
         #expect(try notes.attachments(of: rome.id).map(\.name) == ["colosseum.png", "ticket (1).pdf"])
         let monday = try #require(try notes.titled("2026-03-02"))
-        #expect(monday.body.contains("![map](<attachments/map.png>)") && monday.body.contains("[[assets/map.png|the map]]"))
+        #expect(monday.body.contains("![map](<attachments/map.png>)") && monday.body.contains("[[attachments/map.png|the map]]"))
         #expect(Array(monday.tags) == ["Journal/2026"])
         #expect(try notes.titled("Packing list")?.body == "- socks\r\n- camera\r\n")
 

@@ -139,6 +139,14 @@ struct RepeatedImportTests {
         #expect(report.added == 0 && report.present == 2, "\(report)")
     }
 
+    @Test func `a note in which an earlier version left the folder of an embedded file is known again`() throws {
+        try desk.folder.write("vault/a.md", "![[pics/a.png]] and ![](b.png)")
+        for name in ["pics/a.png", "b.png"] { try desk.folder.write("vault/\(name)", name) }
+        _ = try add("a.md", "a", "![[pics/a.png]] and ![](attachments/b.png)", nil)
+        let report = try desk.run("vault")
+        #expect(report.added == 0 && report.present == 1, "\(report)")
+    }
+
     @Test func `a note that an earlier version imported in any zone of the world is known again`() throws {
         var note = ForeignNote(origin: "a.md", title: "a", body: "x")
         for year in 1980...2030 {

@@ -232,13 +232,16 @@ struct MarkdownFolder {
     private func formerBody(_ text: String, _ origin: String, _ names: inout AttachmentNames) -> String {
         MarkdownLinks.replacing(text, isFormer: true) { link in
             guard let path = find(link, in: origin, isFormer: true), !Self.isNote(path) else { return nil }
-            return Self.replacement(of: link, names.name(of: path))
+            return Self.replacement(of: link, names.name(of: path), isFormer: true)
         }
     }
 
-    /// What a link says in place of its path; `nil` if it stays as it is.
-    private static func replacement(of link: MarkdownLinks.Link, _ name: String) -> String? {
-        let isSame = link.isWiki && RelativePath.name(of: link.path).utf8.elementsEqual(name.utf8)
+    /// What a link says in place of its path; `nil` if it stays as it is, for a file of that name is found in any folder.
+    ///
+    /// - Parameter isFormer: whether it stays as earlier versions let it: also with the name of a folder that is not there any more.
+    private static func replacement(of link: MarkdownLinks.Link, _ name: String, isFormer: Bool = false) -> String? {
+        let path = isFormer ? RelativePath.name(of: link.path) : link.path
+        let isSame = link.isWiki && path.utf8.elementsEqual(name.utf8)
         return isSame ? nil : "\(MarkdownExport.attachmentFolder)/\(name)"
     }
 
