@@ -1,10 +1,11 @@
 """A person has quick hands: the page ticks, finds, pastes and chooses what they meant, and the focus stays where they work."""
 
 import os
+import re
 
 from homes import until
 from moving import READING, Desk
-from pages import pump, saved
+from pages import PNG, pump, saved
 
 
 def part_quick(browser):
@@ -123,6 +124,10 @@ def part_pasted(browser):
     for number, formats in enumerate((["text/plain"], ["text/html"])):
         assert not page.evaluate(PASTE, formats), "a file with its name, or a picture with its address, is attached"
         until(lambda: home.body(note).count("![[") == number + 2 and saved(page), "it is in the text")
+    # As browsers call what is pasted: machines that paste apart have a name each.
+    page.set_input_files("#attach", {"name": "image.png", "mimeType": "image/png", "buffer": PNG})
+    named = r"!\[\[Picture \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d\.png\]\]"
+    until(lambda: re.search(named, home.body(note)) and saved(page), "the picture is named by the time")
     # The second file is gone before the page sends it.
     files = [os.path.join(home.folder, name) for name in ("first.txt", "second.txt")]
     for file in files:

@@ -9,6 +9,17 @@ const composedMilliseconds = 100;
 /** The link that shows a picture. A name that would end the link, or make it another one, is written as an address. */
 const linkTo = (name) => (/^[^\s[\]|#^][^[\]|#^]*$/.test(name) && !/\s$/.test(name) ? `![[${name}]]` : `![](attachments/${encodeURIComponent(name).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)})`);
 
+/**
+ * The name for a file. Browsers call each picture from the clipboard or a camera `image.png` or the like: such a one is named by the time, so
+ * that two devices which attach one each before they meet have two names.
+ */
+function nameOf({ name }) {
+  const ending = /^image(\.\w+)$/.exec(name)?.[1];
+  if (!ending) return name;
+  const now = new Date(), here = new Date(now - 60_000 * now.getTimezoneOffset());
+  return `Picture ${here.toISOString().slice(0, 19).replace("T", " ").replaceAll(":", ".")}${ending}`;
+}
+
 export class Attachments {
   constructor(editor) {
     this.editor = editor;
@@ -32,11 +43,12 @@ export class Attachments {
   async attachAll(files, place) {
     const { editor } = this;
     for (const file of files) {
+      const name = nameOf(file);
       // In steps of ten percent, as a screen reader reads each of them.
-      const progress = (part) => editor.tell(`Attaching ${file.name} … ${10 * Math.floor(10 * part)} %`);
+      const progress = (part) => editor.tell(`Attaching ${name} … ${10 * Math.floor(10 * part)} %`);
       progress(0);
-      const saved = await send(`/api/note/${editor.id}/attach?name=${encodeURIComponent(file.name)}`, file, progress)
-        .catch((error) => { say(`“${file.name}” was not attached: ${error.message}`); });
+      const saved = await send(`/api/note/${editor.id}/attach?name=${encodeURIComponent(name)}`, file, progress)
+        .catch((error) => { say(`“${name}” was not attached: ${error.message}`); });
       if (saved && file.type.startsWith("image/")) await this.insert(linkTo(saved.name), place);
     }
     editor.tell(editor.isDirty ? "Typing …" : "Saved");
