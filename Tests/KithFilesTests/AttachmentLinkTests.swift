@@ -52,6 +52,24 @@ struct AttachmentLinkTests {
     }
 
     @Test(
+        "in an export, links in angle brackets name the file of the note, whatever its name is",
+        arguments: ["ü.png", "50% off.png", "100% sure.png", "100%ab.png", "a b.png", "a#b.png"])
+    func angles(name: String) throws {
+        let notes = try place.notes("first")
+        let body = "![](<attachments/\(name.replacing("#", with: "%23"))>)"
+        for title in ["A", "B"] {
+            let note = try notes.add(title: title, body: body)
+            try notes.attach(URL(filePath: place.write("\(title)/\(name)", title)), to: note.id)
+        }
+        _ = try MarkdownExport.write(notes, to: place.path("one"))
+        let file = String(decoding: try place.bytes("one/B.md"), as: UTF8.self)
+        #expect(file.hasSuffix("\n" + body.replacing(".png", with: " (2).png")), "\(file)")
+        let second = try place.notes("second")
+        #expect(try NoteImport.run(place.path("one"), into: second).remarks.isEmpty)
+        #expect(try second.everything() == notes.everything())
+    }
+
+    @Test(
         "a text whose links could not be read again stays as it is",
         arguments: [
             "![[image.png]] ![[image (2).png]]", "![[ image.png ]]", "![](attachments/im%61ge.png)",

@@ -6,9 +6,14 @@ import Testing
 
 @Suite("A file is not found, because its name has a sign that means something else in links")
 struct OddNameTests {
-    private static let names = ["a#b.png", "50% off.png", "100%20.png", "#1.png", "50% off%20#2.png"]
+    /// And as Kith writes them in `<` and `>`.
+    private static let written = [
+        "a#b.png": "a%23b.png", "50% off.png": "50% off.png", "100%20.png": "100%2520.png", "#1.png": "%231.png",
+        "50% off%20#2.png": "50%25 off%2520%232.png", "ü#1.png": "ü%231.png", "100%ab.png": "100%ab.png", "ü.png": "ü.png",
+    ]
+    private static var names: [String] { written.keys.sorted() }
 
-    /// As it may stand in `<` and `>`.
+    /// As a person may write it in `<` and `>`.
     private static func encoded(_ name: String) -> String { name.replacing("%", with: "%25").replacing("#", with: "%23") }
 
     private let desk: ImportDesk
@@ -26,7 +31,7 @@ struct OddNameTests {
         #expect(report.attachments == 1 && report.remarks.isEmpty, "\(report)")
         let note = try #require(try desk.notes.titled("N"))
         #expect(try desk.notes.attachments(of: note.id).map(\.name) == [name])
-        let path = "attachments/\(Self.encoded(name))"
+        let path = "attachments/\(Self.written[name] ?? "")"
         #expect(note.body == "![](<\(path)>) [x](<\(path)>)\n\n[d]: <\(path)>\n")
         _ = try SiteExport.write(desk.notes, to: desk.folder.path("site"))
         let page = String(decoding: try desk.folder.bytes("site/N.html"), as: UTF8.self)
@@ -58,5 +63,23 @@ struct OddNameTests {
         // In Markdown, `%20` is a space.
         #expect(isShown == (isEncoded || !name.contains("%20")), "\(page)")
         #expect(try machine.sync().isQuiet)
+    }
+
+    @Test(
+        "a folder attaches the file that a link means, and no other one that it could mean",
+        arguments: [
+            ("![](attachments/a%20b.png)", "a b.png", "a%20b.png"), ("[r](attachments/report#v2)", "report", "report#v2"),
+            ("![](attachments/a%20b.png)", "a%20b.png", "a b.txt"), ("[r](attachments/report#v2)", "report#v2", "repor"),
+        ])
+    func meant(link: String, name: String, other: String) throws {
+        let machine = try FolderMachine(desk.folder, "a")
+        try machine.save("this", as: "attachments/\(name)")
+        try machine.save("other", as: "attachments/\(other)")
+        machine.clock.advance(1_000)
+        try machine.save(link, as: "N.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let note = try #require(try machine.notes.titled("N"))
+        #expect(try machine.notes.attachments(of: note.id).map(\.name) == [name])
     }
 }

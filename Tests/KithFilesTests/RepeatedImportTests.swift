@@ -171,5 +171,12 @@ struct RepeatedImportTests {
         _ = try add("a.md", "a", "x", start - hours * 3_600_000)
         let report = try desk.run("days")
         #expect(report.added == 0 && report.present == 1, "\(report)")
+        // Also one with a link to a file, once its time has changed by a zone's difference.
+        for number in 1...2 {
+            try desk.folder.write("pictures/b.md", "---\ncreated: 2021-01-31 0\(number):00\n---\n![](p.png)")
+            try desk.folder.write("pictures/p.png", "picture")
+            let report = try desk.run("pictures")
+            #expect(report.added == 2 - number && report.present == number - 1, "\(report)")
+        }
     }
 }

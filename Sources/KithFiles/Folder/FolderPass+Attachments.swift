@@ -94,7 +94,7 @@ extension FolderPass {
     ///
     /// - Parameter isFound: whether the note was made of the file, and another machine may have both.
     mutating func attachFiles(_ content: FolderContent, at path: String, to note: UUID, isFound: Bool = false) throws {
-        let linked = Set(Self.linked(content.body, at: path))
+        let linked = Set(linked(content.body, at: path))
         for attachment in content.attachments {
             guard let target = Self.attachment(attachment.path, in: path) else { continue }
             // The text may know it by the name of its file alone.
@@ -111,12 +111,20 @@ extension FolderPass {
     }
 
     /// The files among the attachments that a text links to.
-    private static func linked(_ body: String, at path: String) -> [FolderPath] {
+    private func linked(_ body: String, at path: String) -> [FolderPath] {
         let outward = RelativePath.outward(from: path)
-        return MarkdownLinks.links(in: body).compactMap { link in
-            let isName = link.isWiki && !link.path.contains("/")
-            return attachment(isName ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path, in: path)
+        return MarkdownLinks.links(in: body).compactMap { readings in
+            let targets = readings.compactMap { link in
+                let isName = link.isWiki && !link.path.contains("/")
+                return Self.attachment(isName ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path, in: path)
+            }
+            return targets.count < 2 ? targets.first : targets.first(where: isThere) ?? targets.first
         }
+    }
+
+    private func isThere(_ target: FolderPath) -> Bool {
+        if case .file = ForeignFile.kind(place(path(meantBy: target.text))) { return true }
+        return false
     }
 
     /// The file among the attachments that a link in the file at `path` leads to.

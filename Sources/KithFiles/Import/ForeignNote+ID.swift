@@ -17,10 +17,11 @@ extension ForeignNote {
     var formerIDs: [UUID] {
         let isSame = said == nil && formerTitle == nil && formerBodies.isEmpty && zonelessCreatedMilliseconds == nil
         if isSame || id != nil || derivedID != nil { return [] }
-        let ids = (formerBodies.isEmpty ? [body] : formerBodies).map {
+        var ids = (formerBodies.isEmpty ? [body] : formerBodies).map {
             UUID.derived(from: [Self.idWords, origin, formerTitle ?? title, $0], milliseconds: createdMilliseconds)
         }
         guard let zonelessCreatedMilliseconds else { return Set(ids) == [finalID] ? [] : ids }
+        ids.append(finalID)
         return ids.flatMap { id in Self.zoneMinutes.map { id.at(milliseconds: zonelessCreatedMilliseconds - $0 * 60_000) } }
     }
 

@@ -9,7 +9,7 @@ package enum MarkdownLinks {
     struct Link: Hashable {
         /// As it is meant: without percent encoding.
         let path: String
-        /// Whether it is in the form of a wiki, which names files by their name alone.
+        /// Whether it is in the form of a wiki, which may also give the name of the file alone.
         let isWiki: Bool
     }
 
@@ -28,23 +28,28 @@ package enum MarkdownLinks {
                 continue
             }
             position = found.range.upperBound
-            for link in links(bytes[found.range], found.isWiki, isFormer) {
-                guard let path = try replacement(link.link) else { continue }
+            for reading in readings(of: bytes[found.range], found.isWiki, isFormer) {
+                guard let path = try replacement(reading.link) else { continue }
                 result += bytes[copied..<found.range.lowerBound]
                 result += Array(found.written(path, isFormer).utf8)
-                copied = isFormer ? found.range.upperBound : link.end
+                copied = isFormer ? found.range.upperBound : reading.end
                 break
             }
         }
         return copied == 0 ? text : String(decoding: result + bytes[copied...], as: UTF8.self)
     }
 
-    /// All links.
-    static func links(in text: String) -> [Link] {
-        var links: [Link] = []
-        _ = replacing(text) { link in
-            links.append(link)
-            return nil
+    /// What each link may mean, the likeliest first.
+    static func links(in text: String) -> [[Link]] {
+        let bytes = Array(text.utf8)
+        var (links, position): ([[Link]], Int) = ([], 0)
+        while position + 1 < bytes.count {
+            guard let found = target(in: bytes, at: position, false) else {
+                position += 1
+                continue
+            }
+            position = found.range.upperBound
+            links.append(readings(of: bytes[found.range], found.isWiki, false).map(\.link))
         }
         return links
     }
@@ -131,30 +136,64 @@ package enum MarkdownLinks {
         return Target(range: start + 2..<end, isWiki: false)
     }
 
-    /// What a link may mean, likeliest first, and where its path ends: what its signs mean in Markdown; else `#` and `%` may be parts of a
-    /// name, and a backslash may be the slash of Windows.
-    private static func links(_ bytes: ArraySlice<UInt8>, _ isWiki: Bool, _ isFormer: Bool) -> [(link: Link, end: Int)] {
+    private typealias Reading = (link: Link, end: Int)
+
+    /// The paths that a link may mean, the likeliest first, each with where it ends in the text. First as Markdown reads it; then with `#`
+    /// and `%` as parts of the name; then with backslashes as escapes, or as the slashes of Windows.
+    private static func readings(of bytes: ArraySlice<UInt8>, _ isWiki: Bool, _ isFormer: Bool) -> some Sequence<Reading> {
         let text = String(decoding: bytes, as: UTF8.self)
-        if text.contains("://") || text.hasPrefix("mailto:") || text.hasPrefix("data:") { return [] }
+        let isElsewhere = text.contains("://") || text.hasPrefix("mailto:") || text.hasPrefix("data:") || (isWiki && text.hasPrefix("#"))
+        var (ends, meanings): ([Int], [(ArraySlice<UInt8>) -> String]) = ([bytes.endIndex], [])
         if isWiki {
-            return text.hasPrefix("#") ? [] : [(Link(path: text.trimmingCharacters(in: .whitespaces), isWiki: true), bytes.endIndex)]
+            meanings.append { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }
+        } else if isFormer {
+            meanings.append { path in
+                let path = String(decoding: path, as: UTF8.self)
+                return path.removingPercentEncoding ?? path
+            }
+        } else {
+            meanings.append { decoded(String(decoding: $0, as: UTF8.self)) }
+            if bytes.contains(UInt8(ascii: "%")) { meanings.append { String(decoding: $0, as: UTF8.self) } }
+            if bytes.contains(UInt8(ascii: "\\")) {
+                meanings.append { decoded(String(decoding: withoutEscapes($0), as: UTF8.self)) }
+                meanings.append { decoded(String(decoding: $0.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }, as: UTF8.self)) }
+            }
         }
-        let mark = bytes.firstIndex(of: UInt8(ascii: "#"))
-        let ends = [mark, isFormer && mark != nil ? nil : bytes.endIndex].compactMap { $0 == bytes.startIndex ? nil : $0 }
-        var readings: [(String) -> String] = [{ path in isFormer ? path.removingPercentEncoding ?? path : decoded(path) }]
-        if !isFormer, bytes.contains(UInt8(ascii: "%")) { readings.append { path in path } }
-        if !isFormer, bytes.contains(UInt8(ascii: "\\")) {
-            readings.append { path in decoded(path.replacing(/\\([!-\/:-@\[-`{-~])/) { match in match.1 }) }
-            readings.append { path in decoded(path.replacing("\\", with: "/")) }
+        if !isWiki, let mark = bytes.firstIndex(of: UInt8(ascii: "#")) {
+            ends = (mark == bytes.startIndex ? [] : [mark]) + (isFormer ? [] : ends)
         }
-        return readings.flatMap { read in
-            ends.map { (Link(path: read(String(decoding: bytes[..<$0], as: UTF8.self)), isWiki: false), $0) }
+        // Most links mean what the first reading says.
+        return (isElsewhere ? [] : meanings).lazy.flatMap { path in
+            ends.lazy.map { (Link(path: path(bytes[..<$0]), isWiki: isWiki), $0) }
         }
+    }
+
+    /// A path without the backslashes that escape a sign of ASCII.
+    private static func withoutEscapes(_ path: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var isEscaped = false
+        for byte in path {
+            if isEscaped, !isPunctuation(byte) { bytes.append(UInt8(ascii: "\\")) }
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            if !isEscaped { bytes.append(byte) }
+        }
+        return isEscaped ? bytes + [UInt8(ascii: "\\")] : bytes
+    }
+
+    private static func isPunctuation(_ byte: UInt8) -> Bool {
+        [0x21...0x2F, 0x3A...0x40, 0x5B...0x60, 0x7B...0x7E].contains { $0.contains(byte) }
     }
 
     /// The path that the destination of a link means. A `%` that begins no code stands for itself.
     static func decoded(_ path: String) -> String {
-        path.removingPercentEncoding ?? path.replacing(/%(?![0-9A-Fa-f]{2})/, with: "%25").removingPercentEncoding ?? path
+        if let path = path.removingPercentEncoding { return path }
+        let bytes = Array(path.utf8)
+        func isDigit(_ index: Int) -> Bool { index < bytes.count && Character(UnicodeScalar(bytes[index])).isHexDigit }
+        let marked = bytes.indices.flatMap { index in
+            let isCode = bytes[index] != UInt8(ascii: "%") || (isDigit(index + 1) && isDigit(index + 2))
+            return isCode ? [bytes[index]] : Array("%25".utf8)
+        }
+        return String(decoding: marked, as: UTF8.self).removingPercentEncoding ?? path
     }
 
     /// A path as the destination of a link.
@@ -162,9 +201,17 @@ package enum MarkdownLinks {
         path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
     }
 
-    /// A path as the destination of a link in `<` and `>`.
+    /// A path as the destination of a link in `<` and `>`: as it is, but for what would mean something else there.
     static func encodedInAngles(_ path: String) -> String {
-        path.addingPercentEncoding(withAllowedCharacters: allowedInAngles) ?? path
+        let hasCodes = decoded(path) != path
+        return path.unicodeScalars.reduce(into: "") { text, scalar in
+            let isSign = "#<>\\\r\n".unicodeScalars.contains(scalar) || (scalar == "%" && hasCodes)
+            if isSign {
+                text += (scalar.value < 16 ? "%0" : "%") + String(scalar.value, radix: 16, uppercase: true)
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
     }
 
     private static let allowed: CharacterSet = {
@@ -172,6 +219,4 @@ package enum MarkdownLinks {
         set.remove(charactersIn: "()<>")
         return set
     }()
-
-    private static let allowedInAngles = CharacterSet(charactersIn: "#%<>\\\n\r").inverted
 }
