@@ -77,7 +77,7 @@ struct ReadOnlyCopyTests {
         let before = try Data(contentsOf: URL(filePath: path))
         let readers = try DatabasePool(path: path)
         let isOver = Mutex(false)
-        let isDone = DispatchSemaphore(value: 0)
+        let (hasBegun, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let writing = Thread {
             // Who reads the newest commit lets all of the log be brought into the database, and keeps it from beginning anew.
             var reader: DatabaseSnapshot?
@@ -92,19 +92,23 @@ struct ReadOnlyCopyTests {
                 }
                 reader = try? readers.makeSnapshot()
                 try? queue.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+                hasBegun.signal()
             }
             withExtendedLifetime(reader) {}
             isDone.signal()
         }
         writing.start()
+        defer {
+            isOver.withLock { $0 = true }
+            isDone.wait()
+        }
+        hasBegun.wait()
         for trial in 0..<Soak.count(30, soaking: 3_000) {
             let copy = try SyncedDatabase.copyInMemory(ofDatabaseAt: path)
             let titles = try copy.read { try String.fetchAll($0, sql: "SELECT title FROM note") }
             #expect(titles.count == (titles.isEmpty ? 0 : 60) && Set(titles).count <= 1, "trial \(trial)")
             #expect(try copy.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok", "trial \(trial)")
         }
-        isOver.withLock { $0 = true }
-        isDone.wait()
         #expect(try Data(contentsOf: URL(filePath: path)) != before, "nothing was brought into the database")
     }
 
