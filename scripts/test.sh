@@ -7,12 +7,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # In the order in which they begin: what waits for the clock first, the longest of it in front.
-groups='computing commands page machines lab nodes connections counts'
+groups='computing machines commands page files lab nodes connections counts'
 readonly machines='RealMachines|PairedMachines|HouseholdMachines'
 skipped='^$'
 if [ "${1:-}" = --quick ]; then
     shift
-    groups='computing commands page nodes connections'
+    groups='computing commands page files nodes connections'
     # What needs minutes or several hosts, and the example for apps.
     skipped="$machines|Soak|SimulatedAppExample|KithTestingTests|KithLabTests|DifferentialSQL|History|MergeModel"
     program=$("${SWIFT:-swift}" build --show-bin-path)/kithPackageTests.xctest
@@ -29,6 +29,7 @@ readonly computing='^(Project|KithCausality|KithSync|KithText|KithStore|KithTest
 readonly connections='^(KithTrust|KithTransport)Tests\.'
 # Tests of nodes that compute or wait without making way: beside others they would let these run out of time.
 readonly alone='^KithTests\.(Carry[A-Za-z]*|SeveralProcessesTests|ExampleTests|AppRefusalTests)'
+readonly inAndOut='^Kith(Files|Notes|Snapshot)Tests\.|^KithCLITests\.(Files|Carry|Lab)'
 readonly page='^KithWebTests\.|^KithCLITests\.(Browser|Page)'
 
 # Connections have time limits, so few of these tests run at a time.
@@ -45,7 +46,8 @@ command_of() {
         machines) command+=(--no-parallel --filter "^KithTests\..*($machines)|^KithDiscoveryTests\.|$alone") ;;
         lab) command+=(--no-parallel --filter '^KithLabTests\.') ;;
         page) command+=(--no-parallel --filter "$page" --skip "$skipped") ;;
-        commands) command+=(--no-parallel --skip "$computing|$connections|$page|^(Kith|KithDiscovery|KithLab)Tests\." --skip "$skipped") ;;
+        files) command+=(--no-parallel --filter "$inAndOut" --skip "$skipped") ;;
+        commands) command+=(--no-parallel --skip "$computing|$connections|$page|$inAndOut|^(Kith|KithDiscovery|KithLab)Tests\." --skip "$skipped") ;;
         counts) command=(nice -n 10 scripts/counts.sh --built) ;;
         *) printf 'test: there is no group %s; the groups are: %s\n' "$1" "$groups" >&2; exit 64 ;;
     esac
