@@ -15,6 +15,13 @@ struct PlanTests {
         #expect(plan.steps.map(\.scenarioMilliseconds) == [20_000, 50_000, 50_000])
     }
 
+    #if os(Linux)
+    @Test(arguments: [(-1, 0), (0, 0), (9, 9_000), (10, 10_000), (4_294_968, 10_000), (Int64.max, 10_000)] as [(Int64, UInt32)])
+    func `a run that waits for hours or days sleeps for a moment at a time`(left: Int64, microseconds: UInt32) {
+        #expect(LabRun.pauseMicroseconds(milliseconds: left) == microseconds)
+    }
+    #endif
+
     @Test func `the same seed draws the same and another one something else`() throws {
         let writes = "writes:\n  - {every: 2s}\n  - {by: b, every: 5s}"
         #expect(Plan(try scenario(writes)) == Plan(try scenario(writes)))

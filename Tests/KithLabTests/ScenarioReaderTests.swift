@@ -63,6 +63,12 @@ struct ScenarioReaderTests {
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h}", 4, "Nothing happens"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, explode: a}", 4, "explode"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, part: [a, a]}", 4, "different nodes"),
+            (
+                "lasts: 1d\nnodes: [a, b, c]\ntopology: star\nevents:\n  - {at: 1h, part: [b, c]}", 5,
+                "star there is no link between b and c"
+            ),
+            ("lasts: 1d\nnodes: [a, b, c, d]\ntopology: ring\nlinks:\n  - {between: [c, a], loss: 1%}", 5, "no link between a and c"),
+            ("lasts: 1d\nnodes: {a: {disk: 8MB}, b: }\nevents:\n  - {at: 1h, fill: [a, b]}", 4, "b has no disk of its own"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, title: x}}", 4, "note"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, note: x}}", 4, "Nothing is written"),
             ("lasts: 1d\nnodes: [a, b]\nevents:\n  - {at: 1h, write: {on: a, note: x, title: y}}", 4, "none is added"),
@@ -85,6 +91,7 @@ struct ScenarioReaderTests {
             ),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 0}", 4, "more than 0"),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1h, change: [shout]}", 4, "shout"),
+            ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1h, until: 2d}", 4, "after the end"),
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1ms}", 1, "more than \(Scenario.stepsMax) steps"),
             ("lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: x, add: y, attach: big}}", 4, "big"),
             ("lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: x, add: y, attach: 65MB}}", 4, "at most 64.0 MB"),

@@ -113,8 +113,13 @@ final class LabRun {
             look()
             let left = milliseconds - state.nowMilliseconds
             if left <= 0 { return }
-            usleep(min(Self.tickMicroseconds, UInt32(left) * 1_000))
+            usleep(Self.pauseMicroseconds(milliseconds: left))
         }
+    }
+
+    /// How long to sleep where so much is left, which may be days.
+    static func pauseMicroseconds(milliseconds left: Int64) -> UInt32 {
+        left < Int64(tickMicroseconds / 1_000) ? UInt32(max(0, left)) * 1_000 : tickMicroseconds
     }
 
     private func look() {

@@ -27,6 +27,16 @@ package struct Scenario: Equatable, Sendable {
         case chain
         /// The chain, closed.
         case ring
+
+        /// Whether there is a path between two nodes.
+        func connects(_ pair: Pair, nodeCount: Int) -> Bool {
+            switch self {
+            case .mesh: true
+            case .star: pair.first == 0
+            case .chain: pair.second == pair.first + 1
+            case .ring: pair.second == pair.first + 1 || pair.first == 0 && pair.second == nodeCount - 1
+            }
+        }
     }
 
     /// How machines come to trust each other.
@@ -146,12 +156,7 @@ package struct Scenario: Equatable, Sendable {
 
     /// Whether the topology has a path between two nodes.
     package func isConnected(_ pair: Pair) -> Bool {
-        switch topology {
-        case .mesh: true
-        case .star: pair.first == 0
-        case .chain: pair.second == pair.first + 1
-        case .ring: pair.second == pair.first + 1 || pair.first == 0 && pair.second == nodes.count - 1
-        }
+        topology.connects(pair, nodeCount: nodes.count)
     }
 
     /// What a run leaves out because a program was not given, for people.

@@ -4,17 +4,20 @@ extension ScenarioReader {
     /// What happens at one moment: `at`, and one or more actions.
     func events(_ node: Yams.Node) -> [Scenario.Event] {
         var fields = Fields(node, "an event")
-        guard let atNode = fields.take("at"), let at = time(atNode, "at") else {
+        guard let at = fields.take("at").flatMap({ timeBeforeEnd($0, "at") }) else {
             if fields.first("at") == nil { report(node, "\u{201C}at\u{201D} is missing: say when, as in at: 1d 2h.") }
             return []
-        }
-        if at > lastsMilliseconds {
-            report(atNode, "This is after the end: the scenario lasts \(Quantity.span(Double(lastsMilliseconds))).")
         }
         let problemsBefore = problems.count
         var actions: [Scenario.Action] = []
         for (name, make) in Self.ofNodes {
-            if let value = fields.take(name) { actions += nodes(named: value).map(make) }
+            guard let value = fields.take(name) else { continue }
+            let nodes = nodes(named: value)
+            // Its files are on the disk of this machine, which nobody wants to be full.
+            if name == "fill", let node = nodes.first(where: { !nodesWithDisks.contains($0) }) {
+                report(value, "\(nodeNames[node]) has no disk of its own to fill. Give it one, as in \(nodeNames[node]): {disk: 8MB}.")
+            }
+            actions += nodes.map(make)
         }
         for (name, make) in Self.ofPairs {
             if let value = fields.take(name), let pair = pair(value) { actions.append(make(pair)) }

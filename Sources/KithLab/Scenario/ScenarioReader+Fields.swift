@@ -116,6 +116,14 @@ extension ScenarioReader {
         return nil
     }
 
+    func timeBeforeEnd(_ node: Yams.Node, _ name: String) -> Int64? {
+        let milliseconds = time(node, name)
+        if let milliseconds, milliseconds > lastsMilliseconds {
+            report(node, "This is after the end: the scenario lasts \(Quantity.span(Double(lastsMilliseconds))).")
+        }
+        return milliseconds
+    }
+
     func choice<Choice: RawRepresentable & CaseIterable>(_ node: Yams.Node, _: Choice.Type, _ name: String) -> Choice?
     where Choice.RawValue == String {
         guard let text = text(node) else { return nil }
@@ -138,8 +146,14 @@ extension ScenarioReader {
 
     func pair(_ node: Yams.Node) -> Scenario.Pair? {
         let found = nodes(named: node)
-        if found.count == 2, found[0] != found[1] { return Scenario.Pair(found[0], found[1]) }
-        report(node, "Two different nodes are expected here, as in [desk, laptop].")
-        return nil
+        guard found.count == 2, found[0] != found[1] else {
+            report(node, "Two different nodes are expected here, as in [desk, laptop].")
+            return nil
+        }
+        let pair = Scenario.Pair(found[0], found[1])
+        if !topology.connects(pair, nodeCount: nodeNames.count) {
+            report(node, "In a \(topology.rawValue) there is no link between \(nodeNames[pair.first]) and \(nodeNames[pair.second]).")
+        }
+        return pair
     }
 }

@@ -5,6 +5,9 @@ package final class ScenarioReader {
     var problems: [ScenarioProblem] = []
     /// The nodes of the file, in its order.
     var nodeNames: [String] = []
+    /// The nodes with a disk of their own.
+    var nodesWithDisks: Set<Int> = []
+    var topology = Scenario.Topology.mesh
     var lastsMilliseconds: Int64 = 0
     /// The writes of its events, in its order.
     var writes: [PlacedWrite] = []
@@ -39,6 +42,8 @@ package final class ScenarioReader {
         var fields = Fields(root, "a scenario")
         let nodes = nodes(fields.take("nodes"), at: root)
         nodeNames = nodes.map(\.name)
+        nodesWithDisks = Set(nodes.indices.filter { nodes[$0].diskBytes != nil })
+        topology = fields.take("topology").flatMap { choice($0, Scenario.Topology.self, "topology") } ?? .mesh
         let lasts = time(fields.take("lasts"), "lasts") ?? missing("lasts", root)
         lastsMilliseconds = lasts
         let takes = fields.take("in").flatMap { time($0, "in") } ?? lasts
@@ -49,7 +54,7 @@ package final class ScenarioReader {
             lastsMilliseconds: lasts, takesMilliseconds: takes,
             settleMilliseconds: fields.take("settle").flatMap { time($0, "settle") } ?? 60_000,
             seed: fields.take("seed").flatMap(number).map { UInt64($0) } ?? 1, nodes: nodes,
-            topology: fields.take("topology").flatMap { choice($0, Scenario.Topology.self, "topology") } ?? .mesh, link: link,
+            topology: topology, link: link,
             links: links(fields.take("links"), like: link), workloads: list(fields.take("writes")).compactMap { workload($0) },
             events: list(fields.take("events")).flatMap { events($0) }, binaries: binaries(fields.take("binaries")),
             trust: fields.take("trust").flatMap { choice($0, Scenario.Trust.self, "trust") } ?? .devices)
@@ -168,8 +173,8 @@ package final class ScenarioReader {
         var fields = Fields(node, "a kind of writes")
         let by = fields.take("by").map { self.nodes(named: $0) } ?? Array(nodeNames.indices)
         let every = fields.take("every").flatMap { time($0, "every") } ?? missing("every", node)
-        let from = fields.take("from").flatMap { time($0, "from") } ?? 0
-        let until = fields.take("until").flatMap { time($0, "until") } ?? lastsMilliseconds
+        let from = fields.take("from").flatMap { timeBeforeEnd($0, "from") } ?? 0
+        let until = fields.take("until").flatMap { timeBeforeEnd($0, "until") } ?? lastsMilliseconds
         let kinds = fields.take("change").map { node in list(node).compactMap { choice($0, Scenario.Change.Kind.self, "change") } }
         reject(fields)
         if every <= 0 {
