@@ -30,6 +30,31 @@ import Testing
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `a script with Windows' line ends is read, and not passed over as one comment`() throws {
+        let script = try Script(parsing: "# two machines\r\nnodes 2\r\nA: delete note 1\r\n\r\nsync A B # so\r\n")
+        #expect(script.steps == [.commit(node: 0, [.write(RowWrite(.delete, "note", 1))]), .sync(0, 1)])
+        let error = #expect(throws: ScriptError.self) { try Script(parsing: "nodes 2\r\nwait 1\r\nwait -1\r\n") }
+        #expect(error?.line == 3)
+    }
+
+    @Test func `a setting behind a step, which may name a node that there is not, is refused`() {
+        let error = #expect(throws: ScriptError.self) { try Script(parsing: "nodes 3\nC: delete note 1\nnodes 2") }
+        #expect(error?.line == 3)
+        #expect(error?.message == "nodes is a setting, which stands before all steps.")
+    }
+
+    @Test(
+        arguments: [
+            (.crash(2), "no node \"C\""), (.cut(0, 5), "no node \"F\""), (.commit(node: -1, [.rollback]), "no node \"N-1\""),
+            (.carryOut(node: 0, stick: 100, to: nil), "from 0 to 99"), (.setClock(node: 0, byMilliseconds: .max), "should be a number"),
+            (.commit(node: 0, [.write(RowWrite(.delete, "note", -1))]), "from 1"),
+        ] as [(Step, String)])
+    func `a script in Swift with a node or number that a text may not have is not run`(step: Step, part: String) throws {
+        let report = try KithSimulator.standard.run(Script(seed: 1, nodeCount: 2, steps: [step]))
+        #expect(report.violation?.rule == .wrongScript)
+        #expect(report.violation?.message.contains(part) == true, "\(report.violation?.message ?? "")")
+    }
+
     @Test func `names with odd characters are read back as they were`() throws {
         let simulator = try KithSimulator(
             SimulatedSchema(

@@ -9,7 +9,7 @@ extension Script {
     /// - Parameter vocabulary: what statements may name; anything if `nil`.
     init(parsing text: String, vocabulary: ScriptVocabulary?) throws(ScriptError) {
         self.init(seed: 0, nodeCount: 2, steps: [])
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }).enumerated() {
             var parser = ScriptLine(line: index + 1, vocabulary: vocabulary, rest: line)
             try parser.read(into: &self)
         }
@@ -62,6 +62,8 @@ private struct ScriptLine {
         case "slice": script.conditions.sliceRowsMax = try integer(in: 1...1 << 20)
         default: return false
         }
+        // A step before it may be of a node that there is not.
+        if !script.steps.isEmpty { throw error("\(word) is a setting, which stands before all steps.") }
         return true
     }
 

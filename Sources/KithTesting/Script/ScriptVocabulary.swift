@@ -2,8 +2,14 @@
 struct ScriptVocabulary {
     let tables: [WorkloadTable]
 
-    /// What is wrong with the first statement of a script that does not fit; `nil` if all do.
+    /// What is wrong with the first step of a script that does not fit; `nil` if all do.
     func fault(in script: Script) -> String? {
+        // Nodes that there are, and numbers within limits: what can be read back.
+        do throws(ScriptError) {
+            _ = try Script(parsing: script.description)
+        } catch {
+            return error.description
+        }
         for step in script.steps {
             let operations: [UserOperation]
             switch step {

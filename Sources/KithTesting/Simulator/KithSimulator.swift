@@ -49,7 +49,8 @@ public struct KithSimulator: Sendable {
         try Script(parsing: text, vocabulary: vocabulary)
     }
 
-    /// Runs a script once. One that names tables or columns that do not synchronise is not run: see ``Violation/Rule/wrongScript``.
+    /// Runs a script once. One that names tables or columns that do not synchronise, or a node or number that its text may not have, is not run:
+    /// see ``Violation/Rule/wrongScript``.
     public func run(_ script: Script) -> RunReport {
         report(script, keepsTrace: false)
     }
