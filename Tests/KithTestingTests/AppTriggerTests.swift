@@ -51,6 +51,32 @@ import Testing
         #expect(refused > 0)
     }
 
+    @Test(
+        arguments: [
+            "CREATE TABLE seen (name TEXT UNIQUE)", "CREATE TABLE seen (name TEXT NOT NULL)", "CREATE VIRTUAL TABLE seen USING fts5(name)",
+        ])
+    func `a statement that another table's constraint refuses is no fault`(seen: String) throws {
+        let sql = """
+            CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, name TEXT);
+            \(seen);
+            CREATE TRIGGER item_in AFTER INSERT ON item BEGIN
+                INSERT INTO seen (rowid, name) VALUES (CASE new.name WHEN 'y' THEN 1 ELSE new.rowid END, new.name);
+            END;
+            """
+        let simulator = try KithSimulator(SimulatedSchema(sql: sql, tables: [TrackedTable("item")]))
+        let report = simulator.run(
+            try simulator.script(
+                parsing: """
+                    nodes 2
+                    A: insert item 1 name='x'
+                    A: insert item 2 name='y'
+                    A: insert item 3 name='x'
+                    B: insert item 4 name='x'; insert item 5
+                    sync A B
+                    """))
+        #expect(report.violation == nil, "\(String(describing: report.violation))")
+    }
+
     @Test func `a deletion that a trigger refuses elsewhere leaves the rest as it must be, and is listed`() throws {
         let simulator = try Self.simulator()
         let report = simulator.run(
@@ -72,6 +98,16 @@ import Testing
         let simulator = try Self.simulator(sizes: "SELECT box, count(*) FROM thing WHERE name IS NOT NULL GROUP BY box")
         let report = simulator.run(try simulator.script(parsing: "nodes 1\nA: insert thing 1 name='x'; insert thing 2"))
         #expect(report.violation?.rule == .wrongFilledTable, "\(String(describing: report.violation))")
+    }
+
+    @Test(
+        arguments: [
+            ("SELECT nosuch FROM thing", "no such column"), ("SELEKT", "syntax error"), ("", "empty"), ("SELECT 1", "has 1 columns"),
+            ("DELETE FROM thing RETURNING box, 1", "no query"), ("SELECT 1, 2; SELECT 1, 2", "Multiple statements"),
+        ])
+    func `what a table is said to hold must be a query for its rows`(rule: String, part: String) {
+        let error = #expect(throws: SchemaError.self) { try Self.simulator(sizes: rule) }
+        #expect(error?.message.contains("box_size") == true && error?.message.contains(part) == true, "\(error?.message ?? "")")
     }
 
     @Test func `tables that triggers fill are watched, and rules are known`() throws {

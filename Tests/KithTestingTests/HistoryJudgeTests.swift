@@ -133,4 +133,27 @@ import Testing
         }
         #expect(broken?.rule == .brokenInvariant, "\(String(describing: broken))")
     }
+
+    @Test func `a table without a journal is not judged by one`() throws {
+        let sql = """
+            CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT);
+            CREATE TABLE purse (id BLOB PRIMARY KEY NOT NULL, coins INTEGER NOT NULL DEFAULT 0);
+            """
+        var schema = SimulatedSchema(
+            sql: sql, tables: [TrackedTable("note", journal: .days(30)), TrackedTable("purse", counters: ["coins"])])
+        schema.judgesHistory = true
+        let simulator = try KithSimulator(schema)
+        let report = simulator.run(
+            try simulator.script(
+                parsing: """
+                    nodes 2
+                    A: insert note 1 title='a'; count purse 1 coins=5; insert purse 1
+                    A: count purse 1 coins=5; update note 1 title='b'
+                    sync A B
+                    B: count purse 1 coins=3; delete note 1
+                    B: delete purse 1
+                    """))
+        #expect(report.violation == nil)
+        #expect(report.statistics.historiesChecked > 0)
+    }
 }

@@ -224,4 +224,25 @@ import Testing
             try simulator.script(parsing: "nodes 1\nA: insert line 1 note=\(two)\nA: insert line 3 note=\(two); insert note 2"))
         #expect(report.violation == nil && report.statistics.commits == 1)
     }
+
+    @Test(
+        arguments: [
+            (.sum(table: "nosuch", column: "n"), "a counter"), (.sum(table: "note", column: "title"), "a counter"),
+            (.ring(table: "note", column: "n"), "written as a whole"), (.ring(table: "note", column: "parent"), "refers to no table"),
+            (.order(table: "note", column: "title"), "the position"),
+        ] as [(Invariant, String)])
+    func `an invariant that no statement keeps is refused and not called broken`(invariant: Invariant, part: String) {
+        let sql = Self.note("title TEXT, n INTEGER NOT NULL DEFAULT 0, parent BLOB REFERENCES note (id)")
+        var schema = SimulatedSchema(sql: sql, tables: [TrackedTable("note", counters: ["n"])])
+        schema.invariants = [invariant]
+        let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a schema of which nothing would be judged is refused`() {
+        #expect(throws: SchemaError.self) { try KithSimulator(SimulatedSchema(sql: Self.note("title TEXT"), tables: [])) }
+        var schema = SimulatedSchema(sql: Self.note("title TEXT"), tables: [TrackedTable("note")])
+        schema.judgesHistory = true
+        #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+    }
 }

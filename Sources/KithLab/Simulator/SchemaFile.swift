@@ -65,7 +65,7 @@ struct SchemaFile {
                 SimulatedSchema(sql: sql, tables: declared)
             }
         schema.filled = options.filled.compactMap { rule in
-            let parts = rule.split(separator: "=", maxSplits: 1)
+            let parts = rule.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return parts.count == 2 ? FilledTable(String(parts[0]), holds: String(parts[1])) : nil
         }
         return schema

@@ -43,7 +43,9 @@ struct FoundRows {
                 sql: "INSERT INTO \(quoted(table.name)) (\(names.map(quoted).joined(separator: ", "))) VALUES (\(marks))",
                 arguments: StatementArguments(values))
             return true
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT || table.mayRefuse && error.isRefusalOfApp {
+        } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_CONSTRAINT || table.mayRefuse && error.isRefusalOfApp(of: table.name)
+        {
             return false
         }
     }

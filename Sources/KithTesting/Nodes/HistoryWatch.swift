@@ -20,7 +20,7 @@ struct ShownTables: Equatable {
             sets[table.name] = Set(names)
         }
         self.sets = sets
-        for table in tables where table.isKnown {
+        for table in tables where table.isKnown && table.hasJournal {
             let columns = (table.keyColumns + table.columns).filter(\.isKnown).map(\.name)
             let sql = "SELECT \(([table.key] + columns).map(quoted).joined(separator: ", ")) FROM \(quoted(table.name))"
             self.columns[table.name] = columns

@@ -72,7 +72,7 @@ struct UserTransaction {
                 return .commit
             }
             return outcome
-        } catch let error as DatabaseError where error.isRefusalOfApp {
+        } catch let error as DatabaseError where error.isRefusalOfApp(of: table.name) {
             return WriteOutcome(tookEffect: false, isRefusedByApp: true)
         } catch let error as StoreError where error.code == .valueRejected && error.isRefusalOfApp {
             return WriteOutcome(tookEffect: false, isRefusedByApp: true)
@@ -171,7 +171,7 @@ struct UserTransaction {
             // An upsert that names no column leaves a row that is there as it is.
             return db.changesCount > 0 || (write.verb == .upsert && write.assignments.isEmpty)
         } catch let error as DatabaseError
-            where error.resultCode == .SQLITE_CONSTRAINT && !(table.mayRefuse && error.isRefusalOfApp)
+            where error.resultCode == .SQLITE_CONSTRAINT && !(table.mayRefuse && error.isRefusalOfApp(of: table.name))
         {
             return false
         }
@@ -257,18 +257,24 @@ struct WriteOutcome {
 }
 
 extension DatabaseError {
-    /// Whether a `CHECK` constraint or `RAISE` in a trigger of the app refused the statement, or an expression of the app cannot be evaluated for
-    /// what it writes. SQLite says the same of `RESTRICT` as of a trigger.
-    var isRefusalOfApp: Bool {
-        extendedResultCode == .SQLITE_CONSTRAINT_CHECK || extendedResultCode == .SQLITE_ERROR && message?.hasPrefix("no such") != true
-            || extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER && message != "FOREIGN KEY constraint failed"
+    /// Whether a `CHECK` constraint or `RAISE` in a trigger of the app refused a statement on `table`, or a constraint of another table that its
+    /// triggers write, or an expression of the app cannot be evaluated for what it writes. SQLite says the same of `RESTRICT` as of a trigger.
+    func isRefusalOfApp(of table: String) -> Bool {
+        switch extendedResultCode {
+        case .SQLITE_CONSTRAINT_CHECK, .SQLITE_CONSTRAINT, .SQLITE_CONSTRAINT_VTAB: true
+        case .SQLITE_CONSTRAINT_TRIGGER: message != "FOREIGN KEY constraint failed"
+        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID, .SQLITE_CONSTRAINT_NOTNULL:
+            message?.lowercased().contains("constraint failed: \(table.lowercased()).") == false
+        case .SQLITE_ERROR: message?.hasPrefix("no such") != true
+        default: false
+        }
     }
 }
 
 extension StoreError {
     /// The same, of what goes through the API.
     fileprivate var isRefusalOfApp: Bool {
-        message.contains("CHECK constraint failed") || message.contains("SQLite error 1:")
+        message.contains("constraint failed") && !message.contains("FOREIGN KEY constraint failed") || message.contains("SQLite error 1:")
             || message.contains("SQLite error \(ResultCode.SQLITE_CONSTRAINT_TRIGGER.rawValue)")
     }
 }

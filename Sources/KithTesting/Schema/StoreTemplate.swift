@@ -19,23 +19,23 @@ struct StoreTemplate: Sendable {
     /// The tables that triggers of the app fill.
     let filled: [String]
 
-    /// - Parameter allowsTriggers: whether triggers of the app may write tracked tables.
     /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked, and
     ///   ``SchemaError`` for what cannot be judged.
-    init(_ version: SimulatedSchema.Version, allowsTriggers: Bool) throws {
+    init(_ version: SimulatedSchema.Version, of schema: SimulatedSchema) throws {
         self.version = version
         (database, untracked) = (try DatabaseQueue(), try DatabaseQueue())
         try version.migrate(database)
         filled = try TriggerFinder(tables: version.tables.map(\.name)).filled(in: database)
         hasRules = try database.read { [filled] db in try Self.rules(of: db, filled: filled) }
-        if !allowsTriggers { try refuseTriggers() }
+        if !schema.takesTriggersForFaults { try refuseTriggers() }
         try leaveRowsOut()
         try database.backup(to: untracked)
         let store = try SyncedDatabase(database, tables: version.tables, options: SyncedDatabase.Options(makeReplicaID: { Self.replica }))
-        store.close()
+        defer { store.close() }
+        for table in schema.filled where filled.contains(table.name) { try check(table) }
     }
 
-    /// A trigger refuses by `RAISE`, or by what it writes into a table with a constraint.
+    /// A trigger refuses by `RAISE`, or by what it writes into a table with a constraint, as are a search index with content of its own and an R*Tree.
     private static func rules(of db: Database, filled: [String]) throws -> Set<String> {
         let words = ["CHECK", "UNIQUE", "NOT NULL", "REFERENCES"]
         let isConstrained = try filled.contains { name in
@@ -43,8 +43,11 @@ struct StoreTemplate: Sendable {
                 db, sql: "SELECT upper(sql) FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [name])
             return words.contains { sql?.contains($0) == true }
         }
+        let indexes = try String.fetchAll(
+            db, sql: "SELECT upper(name) FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%' AND sql NOT LIKE '%content%=%'")
         let rows = try Row.fetchAll(db, sql: "SELECT lower(tbl_name), upper(sql) FROM sqlite_master WHERE type = 'trigger'")
-        return Set(rows.filter { isConstrained || ($0[1] as String).contains("RAISE") }.map { $0[0] as String })
+        let refusing = rows.filter { row in isConstrained || (["RAISE"] + indexes).contains { (row[1] as String).contains($0) } }
+        return Set(refusing.map { $0[0] as String })
     }
 
     /// Makes `other`, which is empty, a copy.
@@ -114,6 +117,7 @@ struct StoreTemplate: Sendable {
         var table = WorkloadTable(
             name: tracked.name, key: key, form: form ?? .blob, deletePolicy: tracked.deletePolicy, columns: columns, keyColumns: keys)
         let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [tracked.name])
+        table.hasJournal = tracked.journal != nil
         table.defersReferences = sql?.uppercased().contains("DEFERRED") == true
         table.mayRefuse =
             try hasRules.contains(tracked.name.lowercased()) || sql?.uppercased().contains("CHECK") == true || computes(tracked.name, db)
@@ -154,6 +158,22 @@ struct StoreTemplate: Sendable {
     }
 
     // MARK: What cannot be judged
+
+    /// - Throws: ``SchemaError`` if the rule of a filled table cannot be its content: then every run would break a promise.
+    private func check(_ table: FilledTable) throws {
+        try database.read { db in
+            let problem: String
+            do {
+                let statement = try db.makeStatement(sql: table.rule)
+                let count = try db.columns(in: table.name).count
+                if statement.isReadonly, statement.columnCount == count { return }
+                problem = statement.isReadonly ? "it has \(statement.columnCount) columns, and the table \(count)" : "it is no query"
+            } catch let error as DatabaseError {
+                problem = error.message ?? "\(error)"
+            }
+            throw SchemaError("What \(table.name) holds cannot be read by \u{201C}\(table.rule)\u{201D}: \(problem). Write one query.")
+        }
+    }
 
     private func refuseTriggers() throws {
         guard let found = try TriggerFinder(tables: version.tables.map(\.name)).first(in: database) else { return }

@@ -14,14 +14,19 @@ struct Workload: Sendable {
     /// - Throws: what the migrations or the store throw, such as a `StoreError` that says why a table cannot be tracked, and
     ///   ``SchemaError`` for what cannot be judged.
     init(_ schema: SimulatedSchema) throws {
+        if schema.tables.isEmpty { throw SchemaError("The schema declares no table, so nothing would be judged. Declare some.") }
+        if schema.judgesHistory, !schema.tables.contains(where: { $0.journal != nil }) {
+            throw SchemaError("No table has a journal, so no history would be judged. Declare one: TrackedTable(…, journal: .days(30)).")
+        }
         self.schema = schema
-        template = try StoreTemplate(schema.current, allowsTriggers: schema.takesTriggersForFaults)
-        olderTemplate = try schema.older.map { try StoreTemplate($0, allowsTriggers: schema.takesTriggersForFaults) }
+        template = try StoreTemplate(schema.current, of: schema)
+        olderTemplate = try schema.older.map { try StoreTemplate($0, of: schema) }
         if let olderTemplate { try template.checkTakesOver(olderTemplate) }
         var tables = try template.tables()
         for index in tables.indices {
             tables[index].isReserved = schema.invariants.contains { $0.table == tables[index].name }
         }
+        for invariant in schema.invariants { try Self.check(invariant, schema, tables) }
         let older = try olderTemplate?.tables()
         tablesLosingColumns = Set(
             tables.indices.filter { index in
@@ -40,6 +45,25 @@ struct Workload: Sendable {
         }
         self.tables = tables
         olderTables = older.map { [tables] older in tables.map { $0.known(in: older) } }
+    }
+
+    /// - Throws: ``SchemaError`` if no statement could keep the invariant.
+    private static func check(_ invariant: Invariant, _ schema: SimulatedSchema, _ tables: [WorkloadTable]) throws(SchemaError) {
+        let table = tables.first { $0.name == invariant.table }
+        func column(_ name: String) -> WorkloadTable.Column? { table?.columns.first { $0.name == name } }
+        let (isKept, need) =
+            switch invariant {
+            case .sum(_, let name): (column(name)?.kind == .counter, "a counter")
+            case .ring(_, let name):
+                (
+                    column(name).map { $0.kind == .register && $0.reference == nil } == true,
+                    "a column that is written as a whole and refers to no table"
+                )
+            case .order(_, let name):
+                (schema.tables.contains { $0.name == table?.name && $0.position == name }, "the position of its table")
+            }
+        if isKept { return }
+        throw SchemaError("\(invariant): that needs a table that synchronises, and in it \(need). Name these.")
     }
 
     /// - Throws: ``SchemaError`` if a column has another kind in the older version: to who has that, it is another column.

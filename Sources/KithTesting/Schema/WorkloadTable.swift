@@ -72,6 +72,8 @@ struct WorkloadTable: Sendable {
     var isReserved = false
     /// Whether it refers to tables, or tables refer to it, in the newest version of the app.
     var isRelated = false
+    /// Whether the version of the app that runs on a node keeps a journal of it.
+    var hasJournal = false
     /// Whether the app's own `CHECK` constraints or triggers may refuse a statement.
     var mayRefuse = false
     /// Whether what its foreign keys demand may be so at the end of a transaction only: then SQLite says what a statement does.
@@ -118,6 +120,7 @@ struct WorkloadTable: Sendable {
         var table = self
         let other = others.first { $0.name.utf8.elementsEqual(name.utf8) }
         table.isKnown = other != nil
+        table.hasJournal = other?.hasJournal == true
         for index in columns.indices { table.columns[index].isKnown = other?.column(named: columns[index].name) != nil }
         table.select()
         return table
