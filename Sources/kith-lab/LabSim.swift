@@ -12,7 +12,7 @@ struct LabSim: ParsableCommand {
 
             EXAMPLES
               kith lab sim --schema app.sql --nodes 5 --seeds 1000
-              kith lab sim --first 4711 --trace          that seed again, with all that happened
+              kith lab sim --first 4711 --trace      that seed again, with all that happened
             """)
 
     @Argument(parsing: .allUnrecognized)

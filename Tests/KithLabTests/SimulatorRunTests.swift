@@ -57,6 +57,14 @@ final class SimulatorRunTests {
         expectRefusal(.data, part, "id BLOB PRIMARY KEY NOT NULL") { try run(sql) }
     }
 
+    @Test func `a table with quotes in its name is left out, or refused with the reason`() throws {
+        #expect(try run(Self.memo + #"CREATE TABLE "my ""own"" log" (line TEXT)"#))
+        output = []
+        expectRefusal(.data, "there is a quotation mark in its name") {
+            try run(#"CREATE TABLE "my ""own"" list" (id BLOB PRIMARY KEY NOT NULL, title TEXT)"#)
+        }
+    }
+
     @Test func `what takes part and what does not is said once`() throws {
         #expect(try run(Self.mixed + " INSERT INTO memo VALUES (randomblob(16), 'welcome', 0);"))
         #expect(notices.count == 1)

@@ -47,6 +47,6 @@ struct FileTable {
         let rows = try Row.fetchAll(db, sql: "SELECT name, type, pk FROM pragma_table_xinfo(?)", arguments: [name])
         columns = rows.filter { $0["pk"] == 0 }.map { $0["name"] }
         keys = rows.filter { $0["pk"] != 0 }.map { ($0["name"], $0["type"]) }
-        hasRows = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT * FROM \(name.quotedDatabaseIdentifier))") ?? false
+        hasRows = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT * FROM \"\(name.replacing("\"", with: "\"\""))\")") ?? false
     }
 }

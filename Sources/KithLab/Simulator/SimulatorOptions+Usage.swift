@@ -15,18 +15,18 @@ extension SimulatorOptions {
 
     /// What the options mean.
     package static let explanation = """
-        Runs seeded simulations of machines that synchronise the tables of a schema, and
-        prints the shortest script it can find for each seed that breaks a promise.
-        Exits with 1 if one did.
+        Runs seeded simulations of machines that synchronise the tables of a schema,
+        and prints the shortest script it can find for each seed that breaks a
+        promise. Exits with 1 if one did.
 
           --schema FILE           SQL that makes the tables; those with a BLOB key
                                   synchronise (default: a schema of its own)
           --update FILE           SQL that an update of the app runs after that; some
                                   machines begin without it and are updated later
-          --history               judge journals, live lists, undo and an order by hand,
-                                  on a schema of its own
-          --hashes                sessions say what they know as those of stores do that
-                                  have met thousands of replicas
+          --history               judge journals, live lists, undo and an order by
+                                  hand, on a schema of its own
+          --hashes                sessions say what they know as those of stores do
+                                  that have met thousands of replicas
           --set TABLE.COLUMN      a column that is a set: a JSON array of texts
           --counter TABLE.COLUMN  a column that is a counter
           --text TABLE.COLUMN     a column that several people edit at once
@@ -40,8 +40,8 @@ extension SimulatorOptions {
           --seeds N               runs (default: 100)
           --first SEED            the seed of the first run (default: 0)
           --ops N                 users' transactions of a run (default: 200)
-          --faults A,B=RATE       what may go wrong, as often as each seed draws; or, with
-                                  a rate, in every run before that share of the
+          --faults A,B=RATE       what may go wrong, as often as each seed draws; or,
+                                  with a rate, in every run before that share of the
                                   transactions: crash=0.1. "none", or of (default: all
                                   but forgery and damage)
         \(faultLines)
