@@ -149,6 +149,18 @@ import Testing
 
     @Test(
         arguments: [
+            "UPDATE note SET title = 'x'", "ALTER TABLE note ADD COLUMN rank INTEGER; UPDATE note SET rank = 3 WHERE rank IS NULL",
+            "DELETE FROM note WHERE title IS NULL",
+        ])
+    func `an update that changes rows is refused, and not called a fault`(update: String) {
+        let schema = SimulatedSchema(
+            sql: Self.note("title TEXT"), olderTables: [TrackedTable("note")], update: update, tables: [TrackedTable("note")])
+        let error = #expect(throws: SchemaError.self) { try KithSimulator(schema) }
+        #expect(error?.message.contains("inserts or changes rows") == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        arguments: [
             "ALTER TABLE note ADD COLUMN rank INTEGER NOT NULL DEFAULT 4; ALTER TABLE note DROP COLUMN old;",
             """
             CREATE TABLE built (id BLOB PRIMARY KEY NOT NULL, rank INTEGER NOT NULL DEFAULT 4, title TEXT NOT NULL DEFAULT 'none');

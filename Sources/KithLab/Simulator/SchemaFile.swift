@@ -32,7 +32,7 @@ struct SchemaFile {
             let others = tables.map(\.whyLeftOut).joined(separator: "; ")
             throw LabError(
                 .data,
-                "Nothing can be tried out with \(path): \(others.isEmpty ? "it makes no table" : others). "
+                "Nothing can be tried out with \(options.updatePath ?? path): \(others.isEmpty ? "it makes no table" : others). "
                     + "The rows of a table that synchronises are named by UUIDs: id BLOB PRIMARY KEY NOT NULL, or id TEXT PRIMARY KEY NOT NULL."
             )
         }

@@ -228,7 +228,45 @@ struct StoreTemplate: Sendable {
                 ? ". SQLite drops no column that a trigger names: call SyncedDatabase.removeTriggers(of:in:) first." : ""
             throw SchemaError("The newer version of the app cannot take over what the older one made: \(message)\(advice)")
         }
-        if isChanged { throw SchemaError.migrationWritesRows }
+        if try isChanged || changesRows(of: older) { throw SchemaError.migrationWritesRows }
+    }
+
+    /// Whether the migration changes a row that stands in a table of `older`, tried with one of defaults in each. Where Kith's triggers are, SQLite
+    /// refuses such a statement; a migration may have removed them.
+    private func changesRows(of older: StoreTemplate) throws -> Bool {
+        let copy = try DatabaseQueue()
+        try older.untracked.backup(to: copy)
+        func row(_ table: WorkloadTable, _ db: Database) throws -> [String: ColumnValue]? {
+            try Row.fetchOne(db, sql: table.selection, arguments: [table.key(of: 1).databaseValue]).map { row in
+                let values = table.columns.enumerated().map { ($1.name, ColumnValue(row[$0] as DatabaseValue)) }
+                return Dictionary(values) { first, _ in first }
+            }
+        }
+        let tables = try older.tables()
+        let before = try copy.write { db in
+            try tables.map { table in
+                let names = ([table.key] + table.keyColumns.map(\.name)).map(quoted)
+                let values = ([table.key(of: 1)] + table.keyValues(of: 1)).map(\.databaseValue)
+                let marks = names.map { _ in "?" }.joined(separator: ", ")
+                let sql = "INSERT OR IGNORE INTO \(quoted(table.name)) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+                // What a rule of the app refuses is not tried.
+                try? db.execute(sql: sql, arguments: StatementArguments(values))
+                return try row(table, db)
+            }
+        }
+        try version.migrate(copy)
+        return try copy.read { db in
+            try self.tables().contains { table in
+                guard let index = tables.firstIndex(where: { $0.name == table.name }), let old = before[index] else { return false }
+                let new = try row(table, db)
+                return table.columns.contains { column in
+                    if let known = tables[index].columns.first(where: { $0.name == column.name }) {
+                        return known.affinity == column.affinity && new?[column.name] != old[column.name]
+                    }
+                    return column.hasSteadyDefault && new?[column.name] != column.defaultValue
+                }
+            }
+        }
     }
 }
 
