@@ -219,8 +219,7 @@ extension FolderPass {
         let forms = isPlain ? [name] : [name, name.precomposedStringWithCanonicalMapping, name.decomposedStringWithCanonicalMapping]
         let tables = tables
         let owners = try database.read { db in
-            try tables.notes(containing: forms.flatMap { [$0, MarkdownLinks.encoded($0), MarkdownLinks.encodedInAngles($0)] }, db)
-                .compactMap { try tables.record(of: $0, db) }
+            try tables.notes(containing: forms.flatMap(MarkdownLinks.forms), db).compactMap { try tables.record(of: $0, db) }
         }
         for record in owners where !left.contains(record.note) {
             var content = FolderContent(MarkdownNote(body: record.body), title: record.title, body: record.body)

@@ -202,10 +202,18 @@ package enum MarkdownLinks {
     }
 
     /// A path as the destination of a link in `<` and `>`: as it is, but for what would mean something else there.
-    static func encodedInAngles(_ path: String) -> String {
-        let hasCodes = decoded(path) != path
-        return path.unicodeScalars.reduce(into: "") { text, scalar in
-            let isSign = "#<>\\\r\n".unicodeScalars.contains(scalar) || (scalar == "%" && hasCodes)
+    static func encodedInAngles(_ path: String) -> String { encodedInAngles(path, signs: decoded(path) == path ? signs : "%" + signs) }
+
+    /// The forms in which a person may write a path in a link.
+    static func forms(_ path: String) -> Set<String> {
+        [path, encoded(path), encodedInAngles(path), encodedInAngles(path, signs: "%" + signs)]
+    }
+
+    private static let signs = "#<>\\\r\n"
+
+    private static func encodedInAngles(_ path: String, signs: String) -> String {
+        path.unicodeScalars.reduce(into: "") { text, scalar in
+            let isSign = signs.unicodeScalars.contains(scalar)
             if isSign {
                 text += (scalar.value < 16 ? "%0" : "%") + String(scalar.value, radix: 16, uppercase: true)
             } else {
