@@ -158,9 +158,17 @@ def write_in_what_is_deleted(desk, precious):
     page.click("#delete")
     other.locator("#gone").wait_for()
     assert "kept in this browser" not in other.inner_text("#gone"), "nothing was typed that would be kept"
+    # The page asks whether the note is gone, and hears the answer only when it is there again.
+    answers = []
+    other.route(f"**/api/note/{precious}", lambda route: answers.append((route, route.fetch())), times=1)
     desk.type_at_end(" late", other)
     until(lambda: "kept in this browser" in other.inner_text("#gone"), "the page says where it is kept")
+    until(lambda: other.inner_text("#gone") and answers, "the page has asked")
     home.kith("trash", "restore", precious)
+    other.wait_for_timeout(1_500)
+    [(asked, answer)] = answers
+    asked.fulfill(response=answer)
+    other.wait_for_timeout(500)
     until(lambda: home.body(precious).endswith(" late") and other.locator("#gone").count() == 0, "it is saved, and not said to be deleted")
     # The person types on until a new note is there, and then into that one.
     desk.open(precious)

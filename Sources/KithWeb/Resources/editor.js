@@ -436,8 +436,10 @@ export class Editor {
 
   failed(error) {
     if (error.code === "notFound" && this.base) {
-      // The note may be there all the same, if the server does not know a version of its text.
-      isDeleted(this.id).then((isGone) => {
+      // The note may be there all the same, if the server does not know a version of its text. It may be restored while this is asked: so
+      // whoever looks at it next waits for the answer.
+      this.enqueue(async () => {
+        const isGone = await isDeleted(this.id);
         if (!this.isIdle) this.tellUnsaved();
         if (isGone) this.isGone(); else this.tryAgain();
       });
