@@ -76,6 +76,7 @@ def part_moving_on(browser):
     # The news that it is deleted may come before the answer.
     assert not [each for each in desk.page.complaints if "404" not in each], desk.page.complaints
     put_in_pictures(desk)
+    write_what_was_typed_last(desk, old)
     desk.home.stop()
 
 
@@ -189,6 +190,34 @@ def write_in_what_is_deleted(desk, precious):
     until(lambda: page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == "", "nothing is left of the old one")
 
 
+def write_what_was_typed_last(desk, other):
+    """The page offers to write a draft, which has another text by the time the person presses the button, or is written already."""
+    page, home = desk.page, desk.home
+    page.add_init_script(SELDOM)
+    note = desk.add("Twice deleted", "")
+    desk.open(note)
+    for words in ("first", " second"):
+        type_into_what_is_deleted(desk, note, words)
+        desk.turn_to(other)
+        until(lambda: "A note was deleted" in page.inner_text("#alerts"), "the page offers to write it")
+        if words == "first":
+            home.kith("trash", "restore", note)
+            desk.turn_to(note)
+            until(lambda: home.body(note) == "first" and saved(page), "it is saved")
+    page.click("#alerts button:has-text('Write it as a new note')")
+    page.wait_for_url(lambda url: not url.endswith(other))
+    until(lambda: home.body(page.url.split("/")[-1]) == "first second", "all that was typed is in the new note")
+    assert page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == ""
+
+
+def type_into_what_is_deleted(desk, note, words):
+    page = desk.page
+    desk.home.kith("note", "rm", note)
+    page.locator("#gone").wait_for()
+    desk.type_at_end(words)
+    until(lambda: "kept in this browser" in page.inner_text("#gone"), "the page says where it is kept")
+
+
 def put_in_pictures(desk):
     """A picture is put where the cursor was when the person attached it, whatever they type meanwhile."""
     page, home = desk.page, desk.home
@@ -265,6 +294,8 @@ def focused(page):
 
 # What this browser keeps that is not saved.
 DRAFTS = "Object.keys(localStorage).filter((name) => name.startsWith('kith:draft:'))"
+# The page does not look every few seconds for what is kept.
+SELDOM = "{ const set = setInterval; window.setInterval = (work, time) => set(work, time === 5_000 ? 1e9 : time); }"
 # The note as it reads, asked for by itself.
 READING = "fetch('/part/rendered/' + location.pathname.split('/').at(-1)).then((answer) => answer.text())"
 

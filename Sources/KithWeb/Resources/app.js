@@ -30,18 +30,19 @@ const alerts = new Map();
 
 /** Says something, or with `null` no longer. */
 export function alertWith(name, text, ...actions) {
+  const had = alerts.get(name);
   // What stands there already is not read out again.
-  if ((alerts.get(name)?.text ?? null) === text) return;
+  if ((had?.text ?? null) === text) { if (had) had.actions = actions; return; }
   if (text === null) alerts.delete(name); else alerts.set(name, { text, actions });
   const box = document.querySelector("#alerts");
-  box.replaceChildren(...[...alerts.values()].map(({ text, actions }) => {
+  box.replaceChildren(...[...alerts.values()].map((alert) => {
     const line = document.createElement("p");
-    line.append(text);
-    for (const { label, run } of actions) {
+    line.append(alert.text);
+    alert.actions.forEach(({ label }, index) => {
       const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
-      button.addEventListener("click", run);
+      button.addEventListener("click", () => alert.actions[index].run());
       line.append(button, " ");
-    }
+    });
     return line;
   }));
 }

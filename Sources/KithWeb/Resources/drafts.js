@@ -71,7 +71,7 @@ export async function orphans() {
 }
 
 /** The draft that a text of the storage is; `null` if it is none. */
-function parse(text) {
+export function parse(text) {
   try {
     const draft = JSON.parse(text);
     if (draft?.pending) {

@@ -4,7 +4,7 @@ import { alertWith, current, go, here, notDone, once } from "./app.js";
 import * as drafts from "./drafts.js";
 import { api } from "./requests.js";
 
-/** Whether there is no such note; a version of its text may be unknown, too. */
+/** Whether the note is gone. An answer `notFound` to a save may also mean that a version of the text is unknown. */
 export async function isDeleted(id) {
   try {
     await api(`/api/note/${id}`);
@@ -15,16 +15,18 @@ export async function isDeleted(id) {
 }
 
 /** Offers to write a draft as a new note, or to discard it. `save` saves it into its own note, which may be restored by then. */
-export function offerAnew({ id: note, draft, key }, save) {
+export function offerAnew({ id: note, draft: { title, text }, key }, save) {
   const forget = () => { localStorage.removeItem(key); alertWith(key, null); };
-  alertWith(key, `A note was deleted before what was typed into it here was saved: “${draft.title || draft.text.slice(0, 40)}”. `, {
+  alertWith(key, `A note was deleted before what was typed into it here was saved: “${title || text.slice(0, 40)}”. `, {
     label: "Write it as a new note",
-    run: () => once(`write ${key}`, async () => {
-      const isHere = here();
+    run: () => once(`write ${note}`, async () => {
+      const isHere = here(), kept = localStorage.getItem(key), draft = drafts.parse(kept);
+      // It may be saved by now, or be another one than when this was offered.
+      if (!draft) return forget();
       try {
-        const { id } = await api("/api/note", { title: draft.title, body: draft.text });
-        forget();
-        if (isHere()) await go(`/note/${id}`);
+        const { id: written } = await api("/api/note", { title: draft.title, body: draft.text });
+        if (localStorage.getItem(key) === kept) forget();
+        if (isHere()) await go(`/note/${written}`);
       } catch (error) {
         notDone(error);
       }
