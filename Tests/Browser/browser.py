@@ -22,6 +22,7 @@ import choices
 import clicking
 import early
 import figures
+import gone
 import merging
 import moving
 import ordering
@@ -36,7 +37,7 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 def find(part):
-    modules = (writing, merging, moving, clicking, quick, early, undoing, others, places, choices, ordering, figures)
+    modules = (writing, merging, moving, gone, clicking, quick, early, undoing, others, places, choices, ordering, figures)
     return next(getattr(module, "part_" + part) for module in modules if hasattr(module, "part_" + part))
 
 

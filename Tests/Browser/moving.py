@@ -72,11 +72,9 @@ def part_moving_on(browser):
     old, precious = desk.add("Old", "rubbish"), desk.add("Precious", "precious")
     leave_what_is_deleted(desk, old, precious)
     leave_what_is_asked_for(desk, old, precious)
-    write_in_what_is_deleted(desk, precious)
     # The news that it is deleted may come before the answer.
     assert not [each for each in desk.page.complaints if "404" not in each], desk.page.complaints
     put_in_pictures(desk)
-    write_what_was_typed_last(desk, old)
     desk.home.stop()
 
 
@@ -149,73 +147,6 @@ def leave_what_is_asked_for(desk, old, precious):
     page.locator("#note").wait_for()
     desk.settle()
     assert focused(page) == "search", focused(page)
-
-
-def write_in_what_is_deleted(desk, precious):
-    """A person types into a note that another tab has deleted: that is saved when the note is restored, or written as a new note."""
-    page, home, other = desk.page, desk.home, desk.tab()
-    desk.open(precious, other)
-    desk.open(precious)
-    page.click("#delete")
-    other.locator("#gone").wait_for()
-    assert "kept in this browser" not in other.inner_text("#gone"), "nothing was typed that would be kept"
-    # The page asks whether the note is gone, and hears the answer only when it is there again.
-    answers = []
-    other.route(f"**/api/note/{precious}", lambda route: answers.append((route, route.fetch())), times=1)
-    desk.type_at_end(" late", other)
-    until(lambda: "kept in this browser" in other.inner_text("#gone"), "the page says where it is kept")
-    until(lambda: other.inner_text("#gone") and answers, "the page has asked")
-    home.kith("trash", "restore", precious)
-    other.wait_for_timeout(1_500)
-    [(asked, answer)] = answers
-    asked.fulfill(response=answer)
-    other.wait_for_timeout(500)
-    until(lambda: home.body(precious).endswith(" late") and other.locator("#gone").count() == 0, "it is saved, and not said to be deleted")
-    # The person types on until a new note is there, and then into that one.
-    desk.open(precious)
-    home.kith("note", "rm", precious)
-    page.locator("#gone").wait_for()
-    desk.hold("**/api/note")
-    page.click("#gone button")
-    desk.is_held()
-    desk.type_at_end(", typed")
-    page.keyboard.press("ArrowLeft")
-    desk.let_go("**/api/note")
-    page.wait_for_url(lambda url: not url.endswith(precious))
-    page.locator("#text").wait_for()
-    until(lambda: focused(page) == "text", "the person is where they typed")
-    page.keyboard.insert_text(" on")
-    written = page.url.split("/")[-1]
-    until(lambda: (home.body(written) or "").endswith(" late, type ond") and saved(page), "all that was typed is in the new note")
-    until(lambda: page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == "", "nothing is left of the old one")
-
-
-def write_what_was_typed_last(desk, other):
-    """The page offers to write a draft, which has another text by the time the person presses the button, or is written already."""
-    page, home = desk.page, desk.home
-    page.add_init_script(SELDOM)
-    note = desk.add("Twice deleted", "")
-    desk.open(note)
-    for words in ("first", " second"):
-        type_into_what_is_deleted(desk, note, words)
-        desk.turn_to(other)
-        until(lambda: "A note was deleted" in page.inner_text("#alerts"), "the page offers to write it")
-        if words == "first":
-            home.kith("trash", "restore", note)
-            desk.turn_to(note)
-            until(lambda: home.body(note) == "first" and saved(page), "it is saved")
-    page.click("#alerts button:has-text('Write it as a new note')")
-    page.wait_for_url(lambda url: not url.endswith(other))
-    until(lambda: home.body(page.url.split("/")[-1]) == "first second", "all that was typed is in the new note")
-    assert page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == ""
-
-
-def type_into_what_is_deleted(desk, note, words):
-    page = desk.page
-    desk.home.kith("note", "rm", note)
-    page.locator("#gone").wait_for()
-    desk.type_at_end(words)
-    until(lambda: "kept in this browser" in page.inner_text("#gone"), "the page says where it is kept")
 
 
 def put_in_pictures(desk):
@@ -294,8 +225,6 @@ def focused(page):
 
 # What this browser keeps that is not saved.
 DRAFTS = "Object.keys(localStorage).filter((name) => name.startsWith('kith:draft:'))"
-# The page does not look every few seconds for what is kept.
-SELDOM = "{ const set = setInterval; window.setInterval = (work, time) => set(work, time === 5_000 ? 1e9 : time); }"
 # The note as it reads, asked for by itself.
 READING = "fetch('/part/rendered/' + location.pathname.split('/').at(-1)).then((answer) => answer.text())"
 

@@ -37,7 +37,7 @@ export class Editor {
     this.begun = { ...begun, version: element.querySelector("#markdown")?.dataset.version };
     /** The save that was sent and is not answered yet. */
     this.pending = null;
-    /** The new note that this deleted one was written as, and what was sent for it: `{id, title, body}`. */
+    /** The new note that this deleted one was written as, and what that has of it: `{id, title, body}`. */
     this.anew = null;
     /** Whether this browser had room to keep what was typed. */
     this.isKept = true;
@@ -129,7 +129,10 @@ export class Editor {
   }
 
   /** Whether nothing was typed that is to be saved. */
-  get isIdle() { return this.anew !== null || (this.base ? !this.isDirty : !this.earlyKey); }
+  get isIdle() {
+    if (this.anew) return this.area.value === this.anew.body && this.title.value === this.anew.title;
+    return this.base ? !this.isDirty : !this.earlyKey;
+  }
 
   /** Does `work` when all work before it has ended, so that one request of a note follows the other. */
   enqueue(work) {
@@ -188,7 +191,7 @@ export class Editor {
     clearTimeout(this.timer);
     if (!this.base) return this.load();
     return this.enqueue(async () => {
-      if (!this.base || this.isComposing) return;
+      if (!this.base || this.isComposing || (this.anew && this.isIdle)) return;
       await this.settle();
       if (this.area.value !== shown(this.base.text)) await this.saveText();
       if (this.title.value !== this.base.title) await this.saveTitle();
@@ -487,13 +490,14 @@ export class Editor {
     const notice = this.element.querySelector("#gone");
     if (!notice) return;
     notice.remove();
+    this.anew = null;
     if (this.isDirty) this.save();
   }
 
   /** The person leaves the note: what was typed is saved, and answers are shown no more. */
   close() {
     if (!this.isIdle) {
-      const end = Promise.all([leaving.get(this.id), this.save()]).then(() => {
+      const end = Promise.all([leaving.get(this.id), this.anew ?? this.save()]).then(() => {
         if (leaving.get(this.id) === end) leaving.delete(this.id);
         if (this.isIdle) alertWith("room", null); else saveOrphans();
       });

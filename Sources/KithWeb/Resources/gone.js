@@ -2,6 +2,7 @@
 
 import { alertWith, current, go, here, notDone, once } from "./app.js";
 import * as drafts from "./drafts.js";
+import { merge } from "./merge.js";
 import { api } from "./requests.js";
 
 /** Whether the note is gone. An answer `notFound` to a save may also mean that a version of the text is unknown. */
@@ -46,22 +47,26 @@ export const writeAnew = (editor) => once(`write ${editor.id}`, async () => {
     const focused = [area, title].find((field) => field.matches(":focus"));
     if (isOpen) await go(`/note/${id}`);
     const open = current();
-    // It did not come: the old one stays.
-    if (open === editor) return;
     if (isOpen && open?.id === id) {
-      for (const [field, typed, was] of [[open.area, area.value, sent.body], [open.title, title.value, sent.title]]) {
-        if (typed === was) continue;
-        field.value = typed;
-        field.dispatchEvent(new Event("input"));
+      for (const [from, to, was] of [[area, open.area, sent.body], [title, open.title, sent.title]]) {
+        const { text, marks } = merge(was, to.value, from.value, [from.selectionStart, from.selectionEnd]);
+        if (to.value !== text) {
+          to.value = text;
+          to.dispatchEvent(new Event("input"));
+        }
+        if (from !== focused) continue;
+        to.focus();
+        to.setSelectionRange(...marks);
       }
-      const field = focused && (focused === area ? open.area : open.title);
-      field?.focus();
-      field?.setSelectionRange(focused.selectionStart, focused.selectionEnd);
-    } else if (area.value !== sent.body || title.value !== sent.title) {
-      return;
+      editor.anew = { id, title: title.value, body: area.value };
     }
+    // More was typed, and is not in the new note. If that could not be shown, this editor stays open.
+    if (!editor.isIdle) return;
     drafts.drop(editor.id);
     editor.dropEarly();
+    alertWith(drafts.keyOf(editor.id), null);
+    editor.tell("Saved");
+    editor.tellGone();
   } catch (error) {
     notDone(error);
   }

@@ -1,0 +1,126 @@
+"""A person types into a note that is deleted: that is saved if the note is restored, or written as a new note, once and as it was typed last."""
+
+import re
+
+from homes import until
+from moving import DRAFTS, Desk, focused
+from pages import saved
+
+
+def part_gone(browser):
+    """Others delete a note, restore it and delete it again, while a person types into it, leaves it, and writes it as a new one."""
+    desk = Desk(browser, "gone")
+    write_in_what_is_deleted(desk, desk.add("Precious"))
+    desk.page.add_init_script(SELDOM)
+    other = desk.add("Other")
+    write_what_was_typed_last(desk, other)
+    write_once(desk, other)
+    # That a note is gone, and that one is not shown.
+    assert not [each for each in desk.page.complaints if "404" not in each and "500" not in each], desk.page.complaints
+    desk.home.stop()
+
+
+def write_in_what_is_deleted(desk, precious):
+    """A person types into a note that another tab has deleted: that is saved when the note is restored, or written as a new note."""
+    page, home, other = desk.page, desk.home, desk.tab()
+    desk.open(precious, other)
+    desk.open(precious)
+    page.click("#delete")
+    other.locator("#gone").wait_for()
+    assert "kept in this browser" not in other.inner_text("#gone"), "nothing was typed that would be kept"
+    desk.type_at_end(" late", other)
+    until(lambda: "kept in this browser" in other.inner_text("#gone"), "the page says where it is kept")
+    home.kith("trash", "restore", precious)
+    until(lambda: home.body(precious).endswith(" late") and other.locator("#gone").count() == 0, "it is saved, and not said to be deleted")
+    # The person types on until a new note is there, and then into that one.
+    desk.open(precious)
+    home.kith("note", "rm", precious)
+    page.locator("#gone").wait_for()
+    desk.hold("**/api/note")
+    page.click("#gone button")
+    desk.is_held()
+    desk.type_at_end(", typed")
+    page.keyboard.press("ArrowLeft")
+    desk.let_go("**/api/note")
+    page.wait_for_url(lambda url: not url.endswith(precious))
+    page.locator("#text").wait_for()
+    until(lambda: focused(page) == "text", "the person is where they typed")
+    page.keyboard.insert_text(" on")
+    written = page.url.split("/")[-1]
+    until(lambda: (home.body(written) or "").endswith(" late, type ond") and saved(page), "all that was typed is in the new note")
+    until(lambda: page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == "", "nothing is left of the old one")
+
+
+def write_what_was_typed_last(desk, other):
+    """The page offers to write a draft, which has another text by the time the person presses the button, or is written already."""
+    page, home = desk.page, desk.home
+    note = desk.add("Twice deleted", "")
+    desk.open(note)
+    for words in ("first", " second"):
+        type_into_what_is_deleted(desk, note, words)
+        desk.turn_to(other)
+        until(lambda: "A note was deleted" in page.inner_text("#alerts"), "the page offers to write it")
+        if words == "first":
+            home.kith("trash", "restore", note)
+            desk.turn_to(note)
+            until(lambda: home.body(note) == "first" and saved(page), "it is saved")
+    page.click("#alerts button:has-text('Write it as a new note')")
+    page.wait_for_url(lambda url: not url.endswith(other))
+    until(lambda: home.body(page.url.split("/")[-1]) == "first second", "all that was typed is in the new note")
+    assert page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == ""
+
+
+def write_once(desk, other):
+    """The person leaves before the new note is written, or the new note is not shown, and the old one restored and deleted again."""
+    page, home = desk.page, desk.home
+    note = desk.add("Left", "")
+    desk.open(note)
+    type_into_what_is_deleted(desk, note, "typed")
+    desk.hold("**/api/note")
+    page.click("#gone button")
+    desk.is_held()
+    desk.turn_to(other)
+    until(lambda: "A note was deleted" in page.inner_text("#alerts"), "the page offers to write it")
+    desk.let_go("**/api/note")
+    until(lambda: page.inner_text("#alerts") == "", "it is written, and not offered any more")
+    assert desk.titles().count("Left") == 1 and page.evaluate(DRAFTS) == [], desk.titles()
+    note = desk.add("Not shown", "")
+    desk.open(note)
+    type_into_what_is_deleted(desk, note, "typed")
+    refused = []
+    page.route(SHOWN, lambda route: (refused.append(route.request.url), route.fulfill(status=500, body="{}")))
+    page.click("#gone button")
+    until(lambda: saved(page) and refused, "it is written")
+    page.evaluate("import('/app.js').then(({ current }) => current().save())")
+    assert page.evaluate(DRAFTS) == [] and "kept" not in page.inner_text("#gone"), page.inner_text("#gone")
+    desk.type_at_end(", more")
+    until(lambda: "kept in this browser" in page.inner_text("#gone") and page.inner_text("#saved").startswith("Kept"), "more is kept")
+    page.unroute(SHOWN)
+    home.kith("trash", "restore", note)
+    until(lambda: home.body(note) == "typed, more" and page.locator("#gone").count() == 0, "all of it is saved")
+    # Others write into the new note before it is shown.
+    home.kith("note", "rm", note)
+    page.locator("#gone").wait_for()
+    page.route(SHOWN, lambda route: desk.held.append(route))
+    page.click("#gone button")
+    desk.is_held()
+    first, second = (url.split("/")[-1] for url in (refused[0], desk.held[0].request.url))
+    home.kith("note", "edit", second, "--body", "theirs, typed, more")
+    desk.type_at_end(", mine")
+    desk.let_go(SHOWN)
+    until(lambda: home.body(second) == "theirs, typed, more, mine" and saved(page), "what both wrote is in the new note")
+    assert home.body(first) == "typed" and page.evaluate(DRAFTS) == [], home.body(first)
+
+
+def type_into_what_is_deleted(desk, note, words):
+    page = desk.page
+    desk.home.kith("note", "rm", note)
+    page.locator("#gone").wait_for()
+    desk.type_at_end(words)
+    until(lambda: "kept in this browser" in page.inner_text("#gone"), "the page says where it is kept")
+
+
+# The address of a note's page.
+SHOWN = re.compile(r"//[^/]+/note/")
+# The page does not look every few seconds for what is kept.
+SELDOM = "{ const set = setInterval; window.setInterval = (work, time) => set(work, time === 5_000 ? 1e9 : time); }"
