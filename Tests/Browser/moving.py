@@ -72,6 +72,7 @@ def part_moving_on(browser):
     old, precious = desk.add("Old", "rubbish"), desk.add("Precious", "precious")
     leave_what_is_deleted(desk, old, precious)
     leave_what_is_asked_for(desk, old, precious)
+    leave_what_is_pinned(desk, old, precious)
     # The news that it is deleted may come before the answer.
     assert not [each for each in desk.page.complaints if "404" not in each], desk.page.complaints
     put_in_pictures(desk)
@@ -147,6 +148,22 @@ def leave_what_is_asked_for(desk, old, precious):
     page.locator("#note").wait_for()
     desk.settle()
     assert focused(page) == "search", focused(page)
+
+
+def leave_what_is_pinned(desk, old, precious):
+    """A person pins and tags a note while the page looks at it, and opens another one: it is pinned and tagged all the same."""
+    page, home = desk.page, desk.home
+    desk.open(old)
+    page.route(f"**/api/note/{old}", lambda route: desk.held.append(route))
+    home.kith("note", "edit", old, "--body", "theirs")
+    desk.is_held()
+    page.click("#pin")
+    page.fill("#tag", "kept")
+    page.press("#tag", "Enter")
+    desk.turn_to(precious)
+    desk.let_go(f"**/api/note/{old}")
+    shown = lambda: json.loads(home.kith("note", "show", old, "--json"))
+    until(lambda: shown()["pinned"] and shown()["tags"] == ["kept"], "it is pinned and tagged")
 
 
 def put_in_pictures(desk):

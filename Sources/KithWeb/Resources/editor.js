@@ -134,9 +134,9 @@ export class Editor {
     return this.base ? !this.isDirty : !this.earlyKey;
   }
 
-  /** Does `work` when all work before it has ended, so that one request of a note follows the other. */
-  enqueue(work) {
-    const result = this.queue.then(() => (this.isClosed && this.isIdle ? undefined : work()));
+  /** Does `work` when all work before it has ended, so that one request of a note follows the other. A wish is done also if the person left. */
+  enqueue(work, isWish = false) {
+    const result = this.queue.then(() => (this.isClosed && this.isIdle && !isWish ? undefined : work()));
     this.queue = result.catch((error) => { this.failed(error); });
     return this.queue;
   }
@@ -413,15 +413,16 @@ export class Editor {
   async change(fields) {
     return this.enqueue(async () => {
       try {
-        this.showFields(await api(`/api/note/${this.id}/fields`, fields));
+        const note = await api(`/api/note/${this.id}/fields`, fields);
+        if (this.base) this.showFields(note);
         if (this.isIdle) this.isWell();
       } catch (error) {
         // The fields show again what the note has, not what the person chose.
         if (this.marks) this.showMarks(this.marks);
-        if (!error.isOffline) throw error;
+        if (!error.isOffline && !this.isClosed) throw error;
         notDone(error);
       }
-    });
+    }, true);
   }
 
   // Trouble
