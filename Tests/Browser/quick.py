@@ -124,10 +124,21 @@ def part_pasted(browser):
     for number, formats in enumerate((["text/plain"], ["text/html"])):
         assert not page.evaluate(PASTE, formats), "a file with its name, or a picture with its address, is attached"
         until(lambda: home.body(note).count("![[") == number + 2 and saved(page), "it is in the text")
-    # As browsers call what is pasted: machines that paste apart have a name each.
+    # As browsers call what is pasted, or what a camera takes: machines that attach apart have a name each.
     page.set_input_files("#attach", {"name": "image.png", "mimeType": "image/png", "buffer": PNG})
     named = r"!\[\[Picture \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d\.png\]\]"
     until(lambda: re.search(named, home.body(note)) and saved(page), "the picture is named by the time")
+    page.evaluate(PASTE.replace("copied", "image"), [])
+    until(lambda: home.body(note).count("![[Picture ") == 2 and saved(page), "so is a pasted one of last week")
+    # Files that a person calls so keep their names.
+    old = os.path.join(home.folder, "image.png")
+    with open(old, "wb") as opened:
+        opened.write(PNG)
+    os.utime(old, (0, 0))
+    page.set_input_files("#attach", old)
+    until(lambda: "![[image.png]]" in home.body(note) and saved(page), "an old picture keeps its name")
+    page.set_input_files("#attach", {"name": "image.zip", "mimeType": "application/zip", "buffer": b"PK"})
+    until(lambda: "image.zip" in page.inner_text("#rendered") and saved(page), "so does what is no picture")
     # The second file is gone before the page sends it.
     files = [os.path.join(home.folder, name) for name in ("first.txt", "second.txt")]
     for file in files:
@@ -161,7 +172,7 @@ def part_pasted(browser):
 # Pastes a picture with text in these formats beside it; `true` if the page leaves it to the browser.
 PASTE = """(formats) => {
   const data = new DataTransfer();
-  data.items.add(new File([new Uint8Array(9)], "copied.png", { type: "image/png" }));
+  data.items.add(new File([new Uint8Array(9)], "copied.png", { type: "image/png", lastModified: 0 }));
   for (const format of formats) data.setData(format, "copied");
   const area = document.querySelector("#text");
   area.focus();

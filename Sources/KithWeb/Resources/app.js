@@ -374,7 +374,7 @@ document.addEventListener("paste", (event) => {
   const { files = [], types = [] } = event.clipboardData ?? {};
   // Programs add a picture of the formatted text that was copied. A file manager adds the name of a file as plain text alone.
   const isText = types.includes("text/plain") && (types.includes("text/html") || types.includes("text/rtf"));
-  if (editor && files.length && !isText) { event.preventDefault(); editor.attach([...files]); }
+  if (editor && files.length && !isText) { event.preventDefault(); editor.attach([...files], true); }
 });
 
 const detach = (id) => once(`detach ${id}`, async () => {

@@ -5,18 +5,20 @@ import { moved } from "./merge.js";
 import { send } from "./requests.js";
 
 const composedMilliseconds = 100;
+const newMilliseconds = 60_000;
 
 /** The link that shows a picture. A name that would end the link, or make it another one, is written as an address. */
 const linkTo = (name) => (/^[^\s[\]|#^][^[\]|#^]*$/.test(name) && !/\s$/.test(name) ? `![[${name}]]` : `![](attachments/${encodeURIComponent(name).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)})`);
 
 /**
- * The name for a file. Browsers call each picture from the clipboard or a camera `image.png` or the like: such a one is named by the time, so
- * that two devices which attach one each before they meet have two names.
+ * The name for a file. Browsers call each picture from the clipboard, or one that a camera takes now, `image.png` or the like: such a one is
+ * named by the time, so that two devices which attach one each before they meet have two names.
  */
-function nameOf({ name }) {
-  const ending = /^image(\.\w+)$/.exec(name)?.[1];
+function nameOf({ name, type, lastModified }, isPasted) {
+  const now = new Date(), isNew = isPasted || now - lastModified < newMilliseconds;
+  const ending = isNew && type.startsWith("image/") && /^image(\.\w+)$/.exec(name)?.[1];
   if (!ending) return name;
-  const now = new Date(), here = new Date(now - 60_000 * now.getTimezoneOffset());
+  const here = new Date(now - 60_000 * now.getTimezoneOffset());
   return `Picture ${here.toISOString().slice(0, 19).replace("T", " ").replaceAll(":", ".")}${ending}`;
 }
 
@@ -29,10 +31,10 @@ export class Attachments {
   }
 
   /** Attaches files, one after the other, so that each gets a name of its own. */
-  attach(files) {
+  attach(files, isPasted) {
     const place = { at: this.editor.area.selectionEnd };
     this.places.add(place);
-    return this.queue = this.queue.then(() => this.attachAll(files, place)).catch(notDone).finally(() => this.places.delete(place));
+    return this.queue = this.queue.then(() => this.attachAll(files, place, isPasted)).catch(notDone).finally(() => this.places.delete(place));
   }
 
   /** The text has changed from `before` to `after`: the places of files move with the text around them. */
@@ -40,10 +42,10 @@ export class Attachments {
     for (const place of this.places) place.at = moved(place.at, before, after);
   }
 
-  async attachAll(files, place) {
+  async attachAll(files, place, isPasted) {
     const { editor } = this;
     for (const file of files) {
-      const name = nameOf(file);
+      const name = nameOf(file, isPasted);
       // In steps of ten percent, as a screen reader reads each of them.
       const progress = (part) => editor.tell(`Attaching ${name} … ${10 * Math.floor(10 * part)} %`);
       progress(0);

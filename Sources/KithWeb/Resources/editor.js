@@ -406,7 +406,7 @@ export class Editor {
     return true;
   }
 
-  attach(files) { return this.attachments.attach(files); }
+  attach(files, isPasted = false) { return this.attachments.attach(files, isPasted); }
 
   // Fields
 
