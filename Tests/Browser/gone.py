@@ -15,6 +15,7 @@ def part_gone(browser):
     other = desk.add("Other")
     write_what_was_typed_last(desk, other)
     write_once(desk, other)
+    stay_where_one_is(desk)
     # That a note is gone, and that one is not shown.
     assert not [each for each in desk.page.complaints if "404" not in each and "500" not in each], desk.page.complaints
     desk.home.stop()
@@ -110,6 +111,29 @@ def write_once(desk, other):
     desk.let_go(SHOWN)
     until(lambda: home.body(second) == "theirs, typed, more, mine" and saved(page), "what both wrote is in the new note")
     assert home.body(first) == "typed" and page.evaluate(DRAFTS) == [], home.body(first)
+
+
+def stay_where_one_is(desk):
+    """A place that the person asks for is not shown: they go on at the old one, also if that is a note that they deleted."""
+    page, home = desk.page, desk.home
+    note = desk.add("Stays")
+    desk.open(note)
+    desk.hold("**/api/note")
+    page.click("#new")
+    desk.is_held()
+    page.route("**/conflicts", lambda route: route.fulfill(status=500, body="{}"))
+    page.click("header nav a[href='/conflicts']")
+    until(lambda: "answered 500" in page.inner_text("#alerts"), "the place is not shown")
+    desk.let_go("**/api/note")
+    page.wait_for_url(lambda url: "/note/" in url and not url.endswith(note))
+    desk.open(note)
+    page.route(desk.base + "/", lambda route: route.fulfill(status=500, body="{}"))
+    page.click("#delete")
+    page.locator("#gone").wait_for()
+    desk.type_at_end(" late")
+    page.click("#gone button")
+    page.wait_for_url(lambda url: not url.endswith(note))
+    until(lambda: home.body(page.url.split("/")[-1]) == "text late", "what was typed is in a new note")
 
 
 def type_into_what_is_deleted(desk, note, words):

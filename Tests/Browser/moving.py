@@ -225,9 +225,8 @@ def put_in_pictures(desk):
       attachments.insert = () => { delete attachments.insert; throw new Error("It does not fit."); };
     })""")
     desk.type_at_end(" ")
-    choose()
+    page.set_input_files("#attach", [{"name": name, "mimeType": "image/png", "buffer": PNG} for name in ("odd.png", "dot.png")])
     until(lambda: "It does not fit." in page.inner_text("#alerts"), "the page says what went wrong")
-    choose()
     until(lambda: plain(home.body(note)) == f"{expected} ![[dot-2.png]]" and saved(page), "the next one is put in")
 
 
@@ -279,7 +278,7 @@ def part_titles(browser):
     page.evaluate(HIDE)
     home.kith("trash", "restore", note)
     page.click("#alerts button:has-text('Discard')")
-    until(lambda: title() == "Later" and page.inner_text("#alerts") == "", "what was typed is saved")
+    until(lambda: title() == "Later" and page.inner_text("#alerts").startswith("The note was restored:"), "what was typed is saved")
     # A version of the text is not known: the note is no deleted one.
     unknown = '{"error":"notFound","message":"No change is named so."}'
     desk.open(note)

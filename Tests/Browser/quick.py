@@ -139,6 +139,7 @@ def part_pasted(browser):
     until(lambda: "![[image.png]]" in home.body(note) and saved(page), "an old picture keeps its name")
     page.set_input_files("#attach", {"name": "image.zip", "mimeType": "application/zip", "buffer": b"PK"})
     until(lambda: "image.zip" in page.inner_text("#rendered") and saved(page), "so does what is no picture")
+    assert page.evaluate("document.querySelector('#attach').value") == "", "the same file can be chosen again"
     # The second file is gone before the page sends it.
     files = [os.path.join(home.folder, name) for name in ("first.txt", "second.txt")]
     for file in files:

@@ -203,7 +203,7 @@ export function saveOrphans() {
       } catch (error) {
         if (error.isOffline) return;
         if (error.isFinal) refused.set(orphan.key, orphan.id);
-        if (error.code === "notFound" && (await isDeleted(orphan.id))) offerAnew(orphan, () => { refused.delete(orphan.key); saveOrphans(); });
+        if (error.code === "notFound" && (await isDeleted(orphan.id))) offerAnew(orphan, () => { refused.delete(orphan.key); return saveOrphans(); });
         else alertWith(orphan.key, "What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
       }
     }
@@ -259,6 +259,7 @@ export async function go(path, isNew = true) {
     if (hadFocus && !main.contains(document.activeElement)) main.focus();
     return isHere();
   } catch (error) {
+    if (turn === turns) wantedPath = shownPath;
     if (!error.isOffline) say(error.message);
     return false;
   }
@@ -357,8 +358,12 @@ document.addEventListener("click", (event) => {
 document.addEventListener("change", (event) => {
   const { target } = event;
   if (target.id === "color") editor.change({ color: target.value });
-  else if (target.id === "attach") editor.attach([...target.files]);
-  else if (target.type === "checkbox" && target.closest("#rendered")) editor.check(target);
+  else if (target.id === "attach") {
+    const files = [...target.files];
+    // So that the same file can be chosen again.
+    target.value = "";
+    editor.attach(files);
+  } else if (target.type === "checkbox" && target.closest("#rendered")) editor.check(target);
 });
 
 // Files that are dropped or pasted.
@@ -404,9 +409,7 @@ async function deleteNote() {
     await deleted.save();
     await api("/api/notes/delete", { ids: [deleted.id] });
     // Another note may be open by now. Whoever types into this one is offered to write it as a new note.
-    if (!isHere()) return;
-    deleted.base = null;
-    if (!(await go("/"))) return;
+    if (!isHere() || !(await go("/"))) return;
     (next && document.querySelector(`#rows li[data-id="${next.closest("li").dataset.id}"] a`))?.focus();
   } catch (error) {
     notDone(error);

@@ -51,7 +51,11 @@ export class Attachments {
       progress(0);
       const saved = await send(`/api/note/${editor.id}/attach?name=${encodeURIComponent(name)}`, file, progress)
         .catch((error) => { say(`“${name}” was not attached: ${error.message}`); });
-      if (saved && file.type.startsWith("image/")) await this.insert(linkTo(saved.name), place);
+      try {
+        if (saved && file.type.startsWith("image/")) await this.insert(linkTo(saved.name), place);
+      } catch (error) {
+        notDone(error);
+      }
     }
     editor.tell(editor.isDirty ? "Typing …" : "Saved");
     this.open.render();

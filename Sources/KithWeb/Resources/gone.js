@@ -1,6 +1,6 @@
 // What was typed into a note that was deleted meanwhile: a person can write it as a new note.
 
-import { alertWith, current, go, here, notDone, once } from "./app.js";
+import { alertWith, current, go, here, notDone, once, say } from "./app.js";
 import * as drafts from "./drafts.js";
 import { merge } from "./merge.js";
 import { api } from "./requests.js";
@@ -32,7 +32,14 @@ export function offerAnew({ id: note, draft: { title, text }, key }, save) {
         notDone(error);
       }
     }),
-  }, { label: "Discard", run: async () => { if (await isDeleted(note)) forget(); else save(); } });
+  }, {
+    label: "Discard",
+    run: async () => {
+      if (await isDeleted(note)) return forget();
+      await save();
+      if (localStorage.getItem(key) === null) say("The note was restored: what was typed is saved in it.");
+    },
+  });
 }
 
 /** Writes what the editor of a deleted note shows as a new note, and opens that, with what the person has typed into the old one meanwhile. */
