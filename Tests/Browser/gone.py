@@ -1,4 +1,4 @@
-"""A person types into a note that is deleted: that is saved if the note is restored, or written as a new note, once and as it was typed last."""
+"""A person types into a note that is deleted: that is saved if the note is restored, or written as a new note, once."""
 
 import re
 
