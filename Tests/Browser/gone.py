@@ -29,9 +29,17 @@ def write_in_what_is_deleted(desk, precious):
     page.click("#delete")
     other.locator("#gone").wait_for()
     assert "kept in this browser" not in other.inner_text("#gone"), "nothing was typed that would be kept"
+    # The page asks whether the note is gone, and hears the answer only when it is there again.
+    answers = []
+    other.route(f"**/api/note/{precious}", lambda route: answers.append((route, route.fetch())), times=1)
     desk.type_at_end(" late", other)
     until(lambda: "kept in this browser" in other.inner_text("#gone"), "the page says where it is kept")
+    until(lambda: other.inner_text("#gone") and answers, "the page has asked")
     home.kith("trash", "restore", precious)
+    other.wait_for_timeout(1_500)
+    [(asked, answer)] = answers
+    asked.fulfill(response=answer)
+    other.wait_for_timeout(500)
     until(lambda: home.body(precious).endswith(" late") and other.locator("#gone").count() == 0, "it is saved, and not said to be deleted")
     # The person types on until a new note is there, and then into that one.
     desk.open(precious)
@@ -68,7 +76,7 @@ def write_what_was_typed_last(desk, other):
     page.click("#alerts button:has-text('Write it as a new note')")
     page.wait_for_url(lambda url: not url.endswith(other))
     until(lambda: home.body(page.url.split("/")[-1]) == "first second", "all that was typed is in the new note")
-    assert page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == ""
+    until(lambda: page.evaluate(DRAFTS) == [] and page.inner_text("#alerts") == "", "nothing is left of the old one")
 
 
 def write_once(desk, other):

@@ -128,6 +128,16 @@ struct LostEditTests {
         #expect(try a.store.verify().isSound)
     }
 
+    @Test func `what was typed into a note before it was deleted and restored stands where it was typed`() throws {
+        let store = try NotesStore.inMemory()
+        let note = try store.add(title: "Shopping", body: "Bread")
+        let base = try store.bodyVersion(of: note.id)
+        try store.delete([note.id])
+        try store.restore([note.id])
+        #expect(try store.saveBody("Bread, coffee", of: note.id, base: base).body == "Bread, coffee")
+        #expect(try store.saveBody("Bread, coffee", of: note.id, base: base).body == "Bread, coffee")
+    }
+
     @Test func `notes that were made when bodies were registers open with their bodies, on both machines once`() throws {
         let folder = try TemporaryFolder()
         let file = folder.url("notes.sqlite")

@@ -203,7 +203,10 @@ export function saveOrphans() {
       } catch (error) {
         if (error.isOffline) return;
         if (error.isFinal) refused.set(orphan.key, orphan.id);
-        if (error.code === "notFound" && (await isDeleted(orphan.id))) offerAnew(orphan, () => { refused.delete(orphan.key); return saveOrphans(); });
+        const isGone = error.code === "notFound" && (await isDeleted(orphan.id));
+        // Meanwhile the person may have written or discarded it.
+        if (localStorage.getItem(orphan.key) === null) continue;
+        if (isGone) offerAnew(orphan, () => { refused.delete(orphan.key); return saveOrphans(); });
         else alertWith(orphan.key, "What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
       }
     }
