@@ -15,10 +15,17 @@ package struct DatabaseFile: Sendable {
 
     /// `nil` if there is no regular file at `path`.
     package init?(_ path: String) {
+        guard let inode = Self.inode(ofFileAt: path) else { return nil }
+        (self.path, self.inode) = (Self.path(of: path), inode)
+    }
+
+    /// Whether this very file is still found at its path.
+    package var isInPlace: Bool { Self.inode(ofFileAt: path) == inode }
+
+    private static func inode(ofFileAt path: String) -> UInt64? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        self.path = Self.path(of: path)
-        inode = UInt64(status.st_ino)
+        return UInt64(status.st_ino)
     }
 
     /// The one name of the file that `name` leads to, from the root on and without symbolic links, as SQLite finds it: the files beside a

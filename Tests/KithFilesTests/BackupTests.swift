@@ -45,6 +45,23 @@ struct BackupTests {
         #expect(SealedStream.isSealed(folder.path("b")) == (passphrase != nil))
     }
 
+    @Test("a damaged store that is opened by a link is restored where the link leads")
+    func linkedStore() throws {
+        let first = try filled()
+        let all = try first.everything()
+        _ = try NotesBackup.write(first, to: folder.path("b"))
+        try first.close()
+        let (link, file) = (folder.url.appending(path: "links/notes.sqlite"), folder.url.appending(path: "first-store/notes.sqlite"))
+        try FileManager.default.createDirectory(atPath: folder.path("links"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        let report = try NotesBackup.restore(folder.path("b"), to: link, passphrase: { "" }) {
+            _ = try SyncedDatabase.setAside(at: link.path, ending: ".before")
+        }
+        #expect(report.notes == 31 && FileManager.default.fileExists(atPath: file.path + ".before"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("links")) == ["notes.sqlite"])
+        #expect(try folder.notes("first").everything() == all)
+    }
+
     @Test("what is not here is named, and a link that a person names is followed; what is no file is called that")
     func lackingAndLinked() throws {
         let first = try filled()

@@ -67,7 +67,7 @@ struct DatabaseNameTests {
         store.close()
         #expect(try SyncedDatabase.setAside(at: link, ending: ".before").contains(path + ".before"))
         #expect(SyncedDatabase.loss(at: link) == .missing && SyncedDatabase.loss(at: path) == .missing)
-        #expect(SyncedDatabase.wasStore(at: link))
+        #expect(SyncedDatabase.wasStore(at: URL(filePath: link)))
     }
 
     @Test func `a name is made whole when the database is opened, whether its file is there or not`() throws {

@@ -72,7 +72,7 @@ extension SyncedAppError {
     /// What is no database any more was one, if files of the store lie beside it; a file that never was a store is not to be put aside.
     func forStore(at file: URL) -> SyncedAppError {
         let code = (underlyingError as? StoreError)?.sqliteCode ?? (underlyingError as? DatabaseError)?.extendedResultCode.rawValue
-        guard code == ResultCode.SQLITE_NOTADB.rawValue, SyncedDatabase.wasStore(at: file.path) else { return self }
+        guard code == ResultCode.SQLITE_NOTADB.rawValue, SyncedDatabase.wasStore(at: file) else { return self }
         return SyncedAppError(
             .corrupt, "The database \(file.path) is damaged: it is none any more. Put a backup there, or let the other devices refill it.",
             underlying: underlyingError)

@@ -19,7 +19,7 @@ struct PeerMemory: Sendable {
 
     /// Beside the database in this file.
     init(forStore database: URL) {
-        url = SyncedDatabase.file(beside: database, ending: "-peers.json")
+        url = SyncedDatabase.file(at: database, ending: "-peers.json")
     }
 
     /// By device id; empty where nothing is kept, or nothing that this version understands.

@@ -25,7 +25,7 @@ package struct StatusFile: Sendable {
 
     /// The status of the node that works on the store in this database file.
     package init(forStore database: URL) {
-        url = SyncedDatabase.file(beside: database, ending: "-status.json")
+        url = SyncedDatabase.file(at: database, ending: "-status.json")
     }
 
     /// The status last written; `nil` if there is none, or none that this version understands. Of a node that has not moved for

@@ -106,7 +106,7 @@ struct RecoverCommand: ParsableCommand {
             return Trouble(sentence: "The notes in \(file.path) are damaged: `kith verify` says where.", problems: problems)
         } catch let error as NotesError where [.lost, .corrupt, .notAStore].contains(error.code) {
             // A file that never was ours is not ours to move.
-            if error.code == .notAStore, !SyncedDatabase.wasStore(at: file.path) { throw error }
+            if error.code == .notAStore, !SyncedDatabase.wasStore(at: file) { throw error }
             return Trouble(sentence: error.message)
         }
     }

@@ -162,6 +162,8 @@ package enum NotesBackup {
                 "There are notes in \(place.path) already, and they were left as they are. If they are damaged: kith recover. To have the backup beside them, name another file with --store."
             )
         }
+        // If it is a link, what makes room moves the file that this leads to.
+        let place = SyncedDatabase.file(at: place)
         let folder = place.deletingLastPathComponent()
         return try FilesError.mapping {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -38,14 +38,6 @@ extension SyncedDatabase {
         return exists ? .emptied : .missing
     }
 
-    /// Whether files of a store lie beside `path`: then what is there is, or was, a store.
-    package static func wasStore(at path: String) -> Bool {
-        FileManager.default.fileExists(atPath: DatabaseFile.path(of: path) + "-kith")
-    }
-
-    /// The file with this ending beside the database to which `name` leads.
-    package static func file(beside name: URL, ending: String) -> URL { URL(filePath: DatabaseFile.path(of: name.path) + ending) }
-
     /// Puts what is left of a lost or damaged store out of the way, so that a backup or a new store can take its place: the database and
     /// its write-ahead log get `ending` behind their names. Attachments and the files that know of the store stay.
     ///

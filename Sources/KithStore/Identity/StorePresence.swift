@@ -45,7 +45,7 @@ final class StorePresence: Sendable {
     ///
     /// - Throws: ``StoreError`` with code `lost`.
     func requireInPlace() throws {
-        if DatabaseFile(file.path)?.inode == file.inode { return }
+        if file.isInPlace { return }
         throw StoreError(
             .lost,
             """

@@ -1,0 +1,10 @@
+import Foundation
+import KithSQLite
+
+extension SyncedDatabase {
+    /// The database file to which `name` leads, with `ending` behind its name: see ``DatabaseFile/path(of:)``.
+    package static func file(at name: URL, ending: String = "") -> URL { URL(filePath: DatabaseFile.path(of: name.path) + ending) }
+
+    /// Whether files of a store lie beside the database at `name`: then it is, or was, a store.
+    package static func wasStore(at name: URL) -> Bool { FileManager.default.fileExists(atPath: file(at: name, ending: "-kith").path) }
+}
