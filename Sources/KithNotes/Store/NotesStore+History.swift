@@ -104,11 +104,14 @@ extension NotesStore {
         edited.body = body
         try NoteLimits.check(edited, over: current)
         let (table, row, column) = (NotesSchema.table, RowID(id), NoteField.body.rawValue)
+        var base = base
         let newest = try store.textVersion(db, table: table, id: row, column: column)
-        // The letters of a note that was deleted and restored are others, though the text is the same: what was typed belongs to these.
-        let isSame =
-            try newest == base || store.text(db, table: table, id: row, column: column, at: base).utf8.elementsEqual(current.body.utf8)
-        try store.saveText(db, table: table, id: row, column: column, body, base: isSame ? newest : base)
+        if newest != base, !body.utf8.elementsEqual(current.body.utf8) {
+            // If a note was deleted and restored, its letters are others, though the text is the same: what was typed belongs to these.
+            let before = try store.text(db, table: table, id: row, column: column, at: base)
+            if before.utf8.elementsEqual(current.body.utf8) { base = newest }
+        }
+        try store.saveText(db, table: table, id: row, column: column, body, base: base)
         let merged = try Self.current(id, db)
         if merged.fieldsThatDiffer(from: current).isEmpty { return current }
         try db.execute(sql: "UPDATE note SET updated = ? WHERE id = ?", arguments: [options.nowMilliseconds(), Data(id.bytes)])
