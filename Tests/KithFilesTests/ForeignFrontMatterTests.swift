@@ -33,13 +33,18 @@ struct ForeignFrontMatterTests {
         #expect(try machine.sync().isQuiet)
     }
 
-    @Test func `what is written beside Kith's own list stays, and Kith's own files stay attached`() throws {
+    /// A folder with a note that has a picture, in step.
+    private func withPicture() throws -> (FolderMachine, Note) {
         let machine = try FolderMachine(place, "a")
         try machine.save("PNG", as: "attachments/p.png")
         try machine.save("![](attachments/p.png)", as: "Note.md")
         machine.clock.advance(1_000)
         try machine.sync()
-        let note = try #require(try machine.notes.titled("Note"))
+        return (machine, try #require(try machine.notes.titled("Note")))
+    }
+
+    @Test func `what is written beside Kith's own list stays, and Kith's own files stay attached`() throws {
+        let (machine, note) = try withPicture()
         let own = "  - \"[[attachments/p.png|p.png]]\"\n"
         let text = try machine.read("Note.md")
         #expect(text.contains(own))
@@ -81,12 +86,7 @@ struct ForeignFrontMatterTests {
     @Test(arguments: mixed) func `of a list with elements of Kith and others, nothing of the others is lost`(_ list: String, _ left: String)
         throws
     {
-        let machine = try FolderMachine(place, "a")
-        try machine.save("PNG", as: "attachments/p.png")
-        try machine.save("![](attachments/p.png)", as: "Note.md")
-        machine.clock.advance(1_000)
-        try machine.sync()
-        let note = try #require(try machine.notes.titled("Note"))
+        let (machine, note) = try withPicture()
         try machine.save(machine.read("Note.md").replacing("attachments:\n\(Self.own)", with: "attachments:\(list)"), as: "Note.md")
         machine.clock.advance(1_000)
         try machine.sync()

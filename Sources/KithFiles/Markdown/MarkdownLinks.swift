@@ -17,17 +17,10 @@ package enum MarkdownLinks {
     ///
     /// - Parameter isFormer: whether to do it as earlier versions did, which dropped that, and did not know of links in tables.
     static func replacing(_ text: String, isFormer: Bool = false, _ replacement: (Link) throws -> String?) rethrows -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "=") }) else { return text }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var copied = 0
-        var position = 0
-        while position + 1 < bytes.count {
-            guard let found = target(in: bytes, at: position, isFormer) else {
-                position += 1
-                continue
-            }
-            position = found.range.upperBound
+        for found in targets(in: bytes, isFormer) {
             for reading in readings(of: bytes[found.range], found.isWiki, isFormer) {
                 guard let path = try replacement(reading.link) else { continue }
                 result += bytes[copied..<found.range.lowerBound]
@@ -42,16 +35,7 @@ package enum MarkdownLinks {
     /// What each link may mean, the likeliest first.
     static func links(in text: String) -> [[Link]] {
         let bytes = Array(text.utf8)
-        var (links, position): ([[Link]], Int) = ([], 0)
-        while position + 1 < bytes.count {
-            guard let found = target(in: bytes, at: position, false) else {
-                position += 1
-                continue
-            }
-            position = found.range.upperBound
-            links.append(readings(of: bytes[found.range], found.isWiki, false).map(\.link))
-        }
-        return links
+        return targets(in: bytes, false).map { readings(of: bytes[$0.range], $0.isWiki, false).map(\.link) }
     }
 
     private struct Target {
@@ -64,6 +48,21 @@ package enum MarkdownLinks {
             if isWiki || (isInAngles && isFormer) { return path }
             return isInAngles ? MarkdownLinks.encodedInAngles(path) : MarkdownLinks.encoded(path)
         }
+    }
+
+    /// What all links lead to, in order.
+    private static func targets(in bytes: [UInt8], _ isFormer: Bool) -> [Target] {
+        guard bytes.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "=") }) else { return [] }
+        var (targets, position): ([Target], Int) = ([], 0)
+        while position + 1 < bytes.count {
+            if let found = target(in: bytes, at: position, isFormer) {
+                targets.append(found)
+                position = found.range.upperBound
+            } else {
+                position += 1
+            }
+        }
+        return targets
     }
 
     /// What the link that begins here leads to.
