@@ -13,8 +13,8 @@ package struct DatabaseImage {
     private static let frameHeaderBytes = 24
     private static let logHeaderBytes = 32
 
-    /// Another process may write meanwhile, unless it begins the log anew. The log is read after the database, so it has every page that was
-    /// brought into the database meanwhile; frames after its last commit do not count.
+    /// While this reads, another process may write, unless it begins the log anew. The image reads the log after the database: so it finds
+    /// there each page that the other process brings into the database until then. Frames after the last commit do not count.
     ///
     /// - Throws: ``StoreError`` with code `notFound`, `notAStore`, or `busy` if another process begins the log anew all the time,
     ///   or writes a database that has none.

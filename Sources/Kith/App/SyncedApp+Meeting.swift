@@ -79,8 +79,8 @@ extension SyncedApp {
     /// stopped again, once their last meeting is over: an app may meet several others at once.
     ///
     /// It goes the way that real devices go, over a connection within the process.
-    /// - Throws: ``SyncedAppError`` with code `cannotMeet`, also if one of the two is stopped meanwhile, or `notInTime` if they do not come
-    ///   to hold the same within ``meetingTime``; `CancellationError`.
+    /// - Throws: ``SyncedAppError`` with code `cannotMeet` if the two may not meet, or the app stops one of them before both hold the same;
+    ///   `notInTime` if both do not hold the same within ``meetingTime``; `CancellationError`.
     public func meet(_ other: SyncedApp) async throws {
         try introduce(to: other)
         beginMeeting()

@@ -13,7 +13,7 @@ extension ScenarioReader {
         for (name, make) in Self.ofNodes {
             guard let value = fields.take(name) else { continue }
             let nodes = nodes(named: value)
-            // Its files are on the disk of this machine, which nobody wants to be full.
+            // `fill` would fill the disk of the machine on which the lab runs, for the node keeps its files there.
             if name == "fill", let node = nodes.first(where: { !nodesWithDisks.contains($0) }) {
                 report(value, "\(nodeNames[node]) has no disk of its own to fill. Give it one, as in \(nodeNames[node]): {disk: 8MB}.")
             }

@@ -131,7 +131,8 @@ extension SyncedDatabase {
     /// Takes content that is not what its id says out of the way, and lets observations of what may show it look again.
     ///
     /// - Parameter found: what was read of it and is not what the id says.
-    /// - Returns: whether it was still in its place; `false` if the same content was attached or fetched again meanwhile, or is gone.
+    /// - Returns: whether `found` was still in its place; `false` if somebody has attached, fetched or removed the same content since it was
+    ///   read.
     func setAside(_ id: AttachmentID, _ folder: AttachmentFolder, _ found: OpenFile) throws -> Bool {
         // Under the lock under which content comes to its place.
         let isSetAside = try write { _, _ in try folder.setAside(id, found) }

@@ -41,7 +41,7 @@ struct HistoryReader {
             return token.number
         }
         guard let known = try self.token(token.number) else { throw Self.foreign }
-        // The transaction is forgotten. Of a token of another replica nobody can tell any more whether it was of this file.
+        // The journal has forgotten the transaction, and with it whether a token of another replica came from this file.
         guard known == token else { throw Self.expired }
         return token.number
     }

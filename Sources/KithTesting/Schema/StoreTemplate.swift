@@ -35,7 +35,8 @@ struct StoreTemplate: Sendable {
         for table in schema.filled where filled.contains(table.name) { try check(table) }
     }
 
-    /// A trigger refuses by `RAISE`, or by what it writes into a table with a constraint, as are a search index with content of its own and an R*Tree.
+    /// A trigger refuses by `RAISE`, or by what it writes into a table with a constraint. A search index with content of its own has one, and
+    /// so has an R*Tree.
     private static func rules(of db: Database, filled: [String]) throws -> Set<String> {
         let words = ["CHECK", "UNIQUE", "NOT NULL", "REFERENCES"]
         let isConstrained = try filled.contains { name in
@@ -231,8 +232,8 @@ struct StoreTemplate: Sendable {
         if try isChanged || changesRows(of: older) { throw SchemaError.migrationWritesRows }
     }
 
-    /// Whether the migration changes a row that stands in a table of `older`, tried with one of defaults in each. Where Kith's triggers are, SQLite
-    /// refuses such a statement; a migration may have removed them.
+    /// Whether the migration changes a row of a table of `older`: this tries it with one row of defaults in each. SQLite refuses such a
+    /// statement where Kith's triggers are; a migration may have removed them.
     private func changesRows(of older: StoreTemplate) throws -> Bool {
         let copy = try DatabaseQueue()
         try older.untracked.backup(to: copy)
