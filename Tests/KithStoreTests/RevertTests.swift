@@ -128,4 +128,29 @@ struct RevertTests {
         let (few, many) = (try statements(rows: 20), try statements(rows: 160))
         #expect(many < 12 * few, "\(few) and \(many) statements")
     }
+
+    /// How many statements are run to take back so many rows that were inserted, of which each refers to the one before it.
+    private func statementsOfRemoval(rows: Int, downwards: Bool) throws -> Int {
+        let sql = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, n INTEGER, next BLOB REFERENCES item (id))"
+        let items = try TestStore(sql: sql, tables: [TrackedTable("item", journal: .days(30))])
+        let undo = items.store.undo(scope: "chain")
+        try undo.group { db in
+            for number in 1...rows {
+                func id(_ number: Int) -> Data? { number == 0 ? nil : key(UInt64(downwards ? 1_000 - number : number)) }
+                try db.execute(sql: "INSERT INTO item VALUES (?, ?, ?)", arguments: [id(number), number, id(number - 1)])
+            }
+        }
+        let count = Counter()
+        try items.database.write { db in db.trace { _ in _ = count.next() } }
+        #expect(try undo.undo()?.left.isEmpty == true)
+        #expect(try items.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 0)
+        return Int(count.next())
+    }
+
+    @Test(arguments: [false, true])
+    func `taking back a chain of rows that refer to each other takes as long as it has rows`(downwards: Bool) throws {
+        let few = try statementsOfRemoval(rows: 20, downwards: downwards)
+        let many = try statementsOfRemoval(rows: 160, downwards: downwards)
+        #expect(many < 12 * few, "\(few) and \(many) statements")
+    }
 }

@@ -29,4 +29,33 @@ extension Reversion {
         }
         return ordered
     }
+
+    /// Inserted rows, each after those that refer to it, so that each goes at the first attempt; circles in any order.
+    func childrenFirst(_ changes: [JournalChange]) throws -> [JournalChange] {
+        let places = Dictionary(changes.indices.map { (changes[$0].row, $0) }) { first, _ in first }
+        var isSeen = [Bool](repeating: false, count: changes.count)
+        var ordered: [JournalChange] = []
+        for start in changes.indices where !isSeen[start] {
+            isSeen[start] = true
+            // Rows with those of their children that have not been looked at.
+            var path = [(row: start, children: try children(changes[start].row, in: places))]
+            while let last = path.last {
+                if let child = last.children.last {
+                    path[path.count - 1].children.removeLast()
+                    if isSeen[child] { continue }
+                    isSeen[child] = true
+                    path.append((child, try children(changes[child].row, in: places)))
+                } else {
+                    ordered.append(changes[path.removeLast().row])
+                }
+            }
+        }
+        return ordered
+    }
+
+    /// The places of the rows that refer to one.
+    private func children(_ row: RowKey, in places: [RowKey: Int]) throws -> [Int] {
+        let referrers = state.ledger.catalog[row.table]?.tracked?.referrers ?? []
+        return try referrers.flatMap { try rows($0, to: row.id) }.compactMap { places[$0] }
+    }
 }

@@ -60,8 +60,8 @@ struct Reversion {
             if let foreign = foreignColumns.removeValue(forKey: change.row) { try setBack(change, after: number, but: foreign) }
         }
         for change in changes where change.kind == .update { try update(change, after: number) }
-        // Rows that refer to others go before these.
-        var going = changes.filter { $0.kind == .insert }
+        // Rows that refer to others go before these. A trigger that removes or changes rows may make another order necessary.
+        var going = try childrenFirst(changes.filter { $0.kind == .insert })
         while !going.isEmpty {
             let before = going.count
             let inserted = Set(going.map(\.row))
@@ -287,7 +287,7 @@ struct Reversion {
     }
 
     /// The rows that refer to one.
-    private func rows(_ reference: Reference, to id: RowID) throws -> [RowKey] {
+    func rows(_ reference: Reference, to id: RowID) throws -> [RowKey] {
         guard let child = state.ledger.catalog.tracked(reference.child) else { return [] }
         let select = try state.ledger.connection.statement(
             "SELECT \(quoted(child.key)) FROM \(child.mainName) WHERE \(reference.name) = ? LIMIT 1000")

@@ -308,21 +308,27 @@ package struct AttachmentFetcher: Sendable {
         }
     }
 
-    /// Of what the peer has and no transfer fetches, what is wanted most.
+    /// Of what the peer has and no transfer fetches, what is wanted most; what has failed comes last.
     private func firstKnown(of peer: Peer) -> AttachmentID? {
         func isOpen(_ id: AttachmentID) -> Bool { !isBusy(id) && !peer.lacks.contains(id) }
         // Of a few it is found sooner among them, of many in the order.
-        if 8 * peer.has.count > places.count { return order[front...].first { peer.has.contains($0) && isOpen($0) } }
-        return peer.has.lazy.filter(isOpen).min { (places[$0] ?? .max) < (places[$1] ?? .max) }
+        if 8 * peer.has.count > places.count { return first(of: order[front...]) { peer.has.contains($0) && isOpen($0) } }
+        func rank(_ id: AttachmentID) -> (Int, Int) { (delays[id] == nil ? 0 : 1, places[id] ?? .max) }
+        return peer.has.lazy.filter(isOpen).min { rank($0) < rank($1) }
     }
 
-    /// Of what the peer may have, what is wanted most.
+    /// Of what the peer may have, what is wanted most; what has failed comes last.
     private mutating func firstUnasked(of index: Int) -> AttachmentID? {
         func isOpen(_ id: AttachmentID) -> Bool { places[id] != nil && !peers[index].lacks.contains(id) }
         var place = max(peers[index].place, front)
         while place < order.count, !isOpen(order[place]) { place += 1 }
         peers[index].place = place
-        return order[place...].first { isOpen($0) && !isBusy($0) }
+        return first(of: order[place...]) { isOpen($0) && !isBusy($0) }
+    }
+
+    /// The first that has not failed, or else the first that has: what fails each time keeps nothing away.
+    private func first(of ids: ArraySlice<AttachmentID>, where isOpen: (AttachmentID) -> Bool) -> AttachmentID? {
+        ids.first { isOpen($0) && delays[$0] == nil } ?? (delays.isEmpty ? nil : ids.first(where: isOpen))
     }
 
     private func isBusy(_ id: AttachmentID) -> Bool { delays[id]?.end != nil || transfers.contains { $0.id == id } }

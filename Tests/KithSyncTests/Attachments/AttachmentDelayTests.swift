@@ -52,7 +52,35 @@ import Testing
         }
         #expect(begun == [])
         now = now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
-        #expect(handle(.tick) == [Self.id(1)])
-        #expect(handle(.completed(Self.id(1))) == [Self.id(2)])
+        #expect(handle(.tick) == [Self.id(6)])
+        #expect(handle(.completed(Self.id(6))) == [Self.id(7)])
+        for number in 7...UInt8(8) { #expect(handle(.completed(Self.id(number))) == [Self.id(number + 1)]) }
+        #expect(handle(.completed(Self.id(9))) == [Self.id(1)])
+    }
+
+    @Test(arguments: [false, true]) mutating func `what fails each time does not hold up what comes later`(peerSays: Bool) {
+        let broken = (1...UInt8(200)).map(Self.id), sound = Self.id(255)
+        _ = handle(.appeared(Self.peer))
+        var begun = handle(.wanted(broken))
+        for _ in 0..<2_000 {
+            // The row of an attachment that can be written comes after many rounds, in which each of the others has failed.
+            while let id = begun.first { begun = handle(.postponed(id)) }
+            guard let deadline = fetcher.nextDeadline else { return }
+            now = deadline
+            begun = handle(.tick)
+        }
+        while let id = begun.first { begun = handle(.postponed(id)) }
+        begun = handle(.wanted(broken + [sound]))
+        if peerSays { begun += handle(.received(.have(sound), from: Self.peer)) }
+        let wanted = now
+        while begun != [sound], now < wanted.advanced(byMilliseconds: 2 * AttachmentLimits.retryMilliseconds) {
+            if let id = begun.first {
+                begun = handle(.postponed(id))
+            } else {
+                now = fetcher.nextDeadline ?? now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
+                begun = handle(.tick)
+            }
+        }
+        #expect(begun == [sound])
     }
 }
