@@ -121,8 +121,10 @@ struct SetFormTests {
             CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]', first TEXT AS (json_extract(tags, '$[0]')) STORED);
             CREATE TABLE page (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]' CHECK (tags <> '["a","b"]'));
             CREATE TABLE leaf (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]'); CREATE INDEX leaves ON leaf (tags);
+            CREATE TABLE part (id BLOB PRIMARY KEY NOT NULL, tags TEXT NOT NULL DEFAULT '[]');
+            CREATE INDEX parts ON part (id) WHERE json_extract(tags, '$[0]') = 'a';
             """
-        let tables = ["note", "page", "leaf"]
+        let tables = ["note", "page", "leaf", "part"]
         let store = try TestStore(.queue, sql: sql, tables: tables.map { TrackedTable($0, sets: ["tags"]) })
         try store.database.write { db in
             for table in tables {
@@ -133,6 +135,8 @@ struct SetFormTests {
             #expect(try String.fetchOne(db, sql: "SELECT first FROM note") == "a")
             #expect(try String.fetchOne(db, sql: "SELECT tags FROM page") == #"["b","a"]"#)
             #expect(try Int.fetchOne(db, sql: #"SELECT count(*) FROM leaf WHERE tags = '["a","b"]'"#) == 1)
+            let part = "SELECT count(*) FROM part INDEXED BY parts WHERE json_extract(tags, '$[0]') = 'a'"
+            #expect(try Int.fetchOne(db, sql: part) == 1)
             #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
         }
         try store.expectSound()

@@ -27,7 +27,7 @@ package final class SchemaGuard: Sendable {
         package var mayPrecede: [Bool] = []
         /// By number of the table: whether one is fired before Kith's BEFORE triggers.
         package var mayForestall: [Bool] = []
-        /// By number of the table: whether it has neither CHECK nor generated columns.
+        /// By number of the table: whether it has neither CHECK nor generated columns nor partial indexes.
         package var mayWriteInPlace: [Bool] = []
         /// Triggers of the app.
         var triggerCount = 0
@@ -125,9 +125,9 @@ package final class SchemaGuard: Sendable {
             func mentions(_ word: String) -> Bool { sql.hasBytes(of: word) }
             if text(0) == "trigger" {
                 state.triggerCount += 1
-                state.mayRaise = state.mayRaise || mentions("raise")
                 state.targets.add(text(3), on: text(2))
                 let trigger = AppTrigger(name: text(1), place: select.isNull(4) ? nil : select.int(4), sql: select.blob(3))
+                state.mayRaise = state.mayRaise || mentions("raise")
                 triggers[text(2).asciiLowercased, default: []].append(trigger)
             } else {
                 if select.isNull(4) { temporaryNames.insert(text(1).asciiLowercased) }
@@ -158,7 +158,8 @@ package final class SchemaGuard: Sendable {
             state.mayPrecede[table.number] = !early.isEmpty || own.contains { !$0.isAfter }
             state.mayNest[table.number] = try triggers[name] != nil || mayRefer && Self.isReferredTo(table.name, connection)
             state.mayWriteInPlace[table.number] =
-                try !checked.contains(name) && !(mayGenerate.contains(name) && Self.generatesColumns(table.name, connection))
+                try !checked.contains(name) && !Self.hasPartialIndex(table.name, connection)
+                && !(mayGenerate.contains(name) && Self.generatesColumns(table.name, connection))
         }
         return state
     }
@@ -172,7 +173,6 @@ package final class SchemaGuard: Sendable {
         let isAfter: Bool
         /// Whether it may keep those after it from being fired, though the row is written if it is an AFTER trigger.
         let ignores: Bool
-
         init(name: String, place: Int?, sql: [UInt8]) {
             (self.name, self.place) = (name, place)
             let tokens = SQLToken.located(in: sql)
@@ -205,6 +205,14 @@ package final class SchemaGuard: Sendable {
             early.place == nil
                 ? "The temporary trigger \(early.name) \(what). Drop it, or make it a trigger of the database before the store is opened."
                 : "The trigger \(early.name) \(what), because it was made while the store was open. Close the store, and open it again.")
+    }
+
+    /// SQLite does not look at what chooses the rows of an index when it writes a value in place.
+    private static func hasPartialIndex(_ table: String, _ connection: DatabaseConnection) throws -> Bool {
+        let select = try connection.statement("SELECT 1 FROM pragma_index_list(?, 'main') WHERE partial")
+        select.bind(1, .text(table))
+        defer { select.reset() }
+        return try select.step()
     }
 
     private static func generatesColumns(_ table: String, _ connection: DatabaseConnection) throws -> Bool {
