@@ -183,6 +183,24 @@ struct RefusedRowTests {
         try Self.expectWhole([first, second])
     }
 
+    @Test(arguments: ["FAIL", "ROLLBACK"])
+    func `if a statement in a trigger says OR FAIL or OR ROLLBACK, it refuses a row and no more`(how: String) throws {
+        let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, n); CREATE TABLE line (title TEXT, n UNIQUE);"
+        let rule = """
+            CREATE TRIGGER rule AFTER INSERT ON note BEGIN
+                INSERT INTO line VALUES ('before', NULL); INSERT OR \(how) INTO line VALUES (new.title, new.n); END
+            """
+        let tables = [TrackedTable("note")]
+        let (first, second) = (try TestStore(sql: sql, tables: tables), try TestStore(sql: sql + rule, tables: tables))
+        try first.execute("INSERT INTO note VALUES (?, 'a', 1), (?, 'b', 1), (?, 'c', 2)", [key(1), key(2), key(3)])
+        try second.receive(from: first)
+        #expect(try Self.titles(second) == ["a", "c"])
+        #expect(try second.store.refusedRows().map(\.reason) == ["UNIQUE constraint failed: line.n"])
+        let lines = try second.database.read { try String.fetchAll($0, sql: "SELECT title FROM line ORDER BY rowid") }
+        #expect(lines == ["before", "a", "before", "c"])
+        try Self.expectWhole([first, second])
+    }
+
     @Test func `a NULL is refused where a constraint would write its default, of which nobody else would know`() throws {
         let sql = "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'untitled', n);"
         let (first, second) = (

@@ -164,10 +164,14 @@ struct SetFormTests {
     }
 
     @Test(arguments: [
-        "RAISE(ABORT, 'no')", "RAISE(FAIL, 'no')", "RAISE(ROLLBACK, 'no')", "RAISE(IGNORE)", "json_extract(old.title || '{', '$')",
+        "SELECT RAISE(ABORT, 'no')", "SELECT RAISE(FAIL, 'no')", "SELECT RAISE(ROLLBACK, 'no')", "SELECT RAISE(IGNORE)",
+        "SELECT json_extract(old.title || '{', '$')", "INSERT OR FAIL INTO taken VALUES (1)", "INSERT OR ROLLBACK INTO taken VALUES (1)",
     ])
     func `where a rule of the app forbids it, the set stays as it was written and nothing fails`(how: String) throws {
-        let rule = "CREATE TRIGGER final BEFORE UPDATE ON note BEGIN SELECT \(how); END;"
+        let rule = """
+            CREATE TABLE taken (n INTEGER PRIMARY KEY); INSERT INTO taken VALUES (1);
+            CREATE TRIGGER final BEFORE UPDATE ON note BEGIN \(how); END;
+            """
         let store = try Self.store(.queue, rule)
         try store.execute(#"INSERT INTO note (id, title, tags) VALUES (?, 't', '["b","a"]')"#, [key(1)])
         try store.database.write { db in

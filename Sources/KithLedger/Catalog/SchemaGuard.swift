@@ -31,7 +31,8 @@ package final class SchemaGuard: Sendable {
         package var mayWriteInPlace: [Bool] = []
         /// Triggers of the app.
         var triggerCount = 0
-        /// Whether one of them raises an error, or a constraint says what a conflict with it does.
+        /// Whether one of them raises an error or has a statement with `OR FAIL` or `OR ROLLBACK`, or a constraint says what a conflict with it
+        /// does.
         var mayRaise = false
         /// Whether such a rule may roll a transaction back, or leave a part of a statement.
         package var mayEndTransactions = false
@@ -127,7 +128,7 @@ package final class SchemaGuard: Sendable {
                 state.triggerCount += 1
                 state.targets.add(text(3), on: text(2))
                 let trigger = AppTrigger(name: text(1), place: select.isNull(4) ? nil : select.int(4), sql: select.blob(3))
-                state.mayRaise = state.mayRaise || mentions("raise")
+                state.mayRaise = state.mayRaise || mentions("raise") || trigger.leavesRemains
                 triggers[text(2).asciiLowercased, default: []].append(trigger)
             } else {
                 if select.isNull(4) { temporaryNames.insert(text(1).asciiLowercased) }
@@ -173,6 +174,9 @@ package final class SchemaGuard: Sendable {
         let isAfter: Bool
         /// Whether it may keep those after it from being fired, though the row is written if it is an AFTER trigger.
         let ignores: Bool
+        /// Whether a statement of it says `OR FAIL` or `OR ROLLBACK`.
+        let leavesRemains: Bool
+
         init(name: String, place: Int?, sql: [UInt8]) {
             (self.name, self.place) = (name, place)
             let tokens = SQLToken.located(in: sql)
@@ -182,6 +186,9 @@ package final class SchemaGuard: Sendable {
             isAfter = head.last(where: { $0.isWord && times.contains($0.token) })?.token == .name("after")
             ignores = tokens.indices.dropLast(2).contains { index in
                 tokens[index].token == .name("raise") && tokens[index + 1].token == .open && tokens[index + 2].token == .name("ignore")
+            }
+            leavesRemains = zip(tokens, tokens.dropFirst()).contains {
+                $0.isWord && $0.token == .name("or") && $1.isWord && [.name("fail"), .name("rollback")].contains($1.token)
             }
         }
     }
