@@ -86,7 +86,7 @@ struct ValueTidier {
         } catch {
             // A rule of the app, also one that cannot be evaluated, keeps the row as it was written, and so does a trigger that writes a
             // virtual table, such as a search index: SQLite lets none be written while it commits.
-            guard [SQLITE_CONSTRAINT, SQLITE_LOCKED, SQLITE_ERROR].contains(error.code & 0xFF) else { throw error }
+            guard [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_LOCKED, SQLITE_ERROR].contains(error.code & 0xFF) else { throw error }
             update.reset()
         }
     }

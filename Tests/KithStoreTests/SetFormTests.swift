@@ -166,6 +166,7 @@ struct SetFormTests {
     @Test(arguments: [
         "SELECT RAISE(ABORT, 'no')", "SELECT RAISE(FAIL, 'no')", "SELECT RAISE(ROLLBACK, 'no')", "SELECT RAISE(IGNORE)",
         "SELECT json_extract(old.title || '{', '$')", "INSERT OR FAIL INTO taken VALUES (1)", "INSERT OR ROLLBACK INTO taken VALUES (1)",
+        "INSERT INTO taken VALUES ('a')",
     ])
     func `where a rule of the app forbids it, the set stays as it was written and nothing fails`(how: String) throws {
         let rule = """
