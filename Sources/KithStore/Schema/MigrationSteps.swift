@@ -59,6 +59,7 @@ struct MigrationSteps {
         }
         guard isStore, !targets.isEmpty else { return try migrator.migrate(database) }
         let refusal = Mutex<StoreError?>(nil)
+        let refuse: Refuse = { error in refusal.withLock { $0 = error } }
         for target in targets {
             let before = try database.writeWithoutTransaction { db in
                 var before = Before()
@@ -69,18 +70,35 @@ struct MigrationSteps {
                         return .commit
                     }
                 }
-                try watchEnd(db) { error in refusal.withLock { $0 = error } }
+                try watchEnd(db, refuse)
                 return before
             }
             defer { try? database.writeWithoutTransaction(Self.unwatch) }
             do {
-                try migrator.migrate(database, upTo: target)
+                try migrate(database, upTo: target, refuse)
                 // The step may have built tables anew.
                 try database.write { db in try StoreError.mapping { try KnownTable.all(db).forEach { try keepOthersOut($0, db) } } }
             } catch {
                 try? database.writeWithoutTransaction { db in try putBack(before, db) }
                 throw refusal.withLock { $0 } ?? error
             }
+        }
+    }
+
+    /// GRDB undoes a step after which a foreign key refers to nothing, also where a merge has left it so before (docs/store.md, "Foreign keys").
+    /// Such a step runs once more without GRDB's look, and may leave no more of these keys than there were.
+    private func migrate(_ database: any DatabaseWriter, upTo target: String, _ refuse: @escaping Refuse) throws {
+        do {
+            try migrator.migrate(database, upTo: target)
+        } catch let violation as DatabaseError where violation.message?.hasPrefix("FOREIGN KEY constraint violation") == true {
+            try database.writeWithoutTransaction { db in
+                let dangling = try Int.fetchOne(db, sql: StepCheck.danglingSQL) ?? 0
+                if dangling == 0 { throw violation }
+                try watchEnd(db, danglingMax: dangling, refuse)
+                try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            }
+            defer { try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = ON") } }
+            do { try migrator.migrate(database, upTo: target) } catch { throw violation }
         }
     }
 
@@ -209,8 +227,12 @@ struct MigrationSteps {
 
     // MARK: At the end of a step
 
+    private typealias Refuse = @Sendable (StoreError) -> Void
+
     /// GRDB notes each step in `grdb_migrations`, within the step's transaction: then it is looked at.
-    private func watchEnd(_ db: Database, _ refuse: @escaping @Sendable (StoreError) -> Void) throws {
+    ///
+    /// - Parameter danglingMax: see ``StepCheck``.
+    private func watchEnd(_ db: Database, danglingMax: Int? = nil, _ refuse: @escaping Refuse) throws {
         guard let handle = db.sqliteConnection else { throw StoreError(.failed, "The database is closed.") }
         // Used by the function alone, which SQLite calls on this connection.
         nonisolated(unsafe) let connection = DatabaseConnection(handle, of: db)
@@ -221,7 +243,8 @@ struct MigrationSteps {
             function: DatabaseFunction(Self.function, argumentCount: 1) { values in
                 defer { connection.finalizeStatements() }
                 do {
-                    try StepCheck(connection: connection, tables: declared).check(step: String.fromDatabaseValue(values[0]) ?? "")
+                    try StepCheck(connection: connection, tables: declared, danglingMax: danglingMax).check(
+                        step: String.fromDatabaseValue(values[0]) ?? "")
                 } catch let error as StoreError {
                     refuse(error)
                     throw DatabaseError(resultCode: .SQLITE_CONSTRAINT, message: error.message)

@@ -10,9 +10,14 @@ import KithTexts
 struct StepCheck {
     let connection: DatabaseConnection
     let tables: [TrackedTable]
+    /// How many foreign keys may refer to nothing; `nil` if GRDB looks at that.
+    let danglingMax: Int?
 
-    /// - Throws: ``StoreError`` with code `valueRejected`.
+    static let danglingSQL = "SELECT count(*) FROM pragma_foreign_key_check"
+
+    /// - Throws: ``StoreError`` with code `valueRejected`; ``SQLiteError`` if too many foreign keys refer to nothing.
     func check(step: String) throws {
+        try checkKeys()
         let known = try connection.statement(
             """
             SELECT t.number, t.name, c.value, n.value FROM \(CatalogStore.tablesTable) t
@@ -48,6 +53,13 @@ struct StepCheck {
                 throw StoreError(.valueRejected, Self.message(step, "\(table.name).\(now)", merging))
             }
         }
+    }
+
+    private func checkKeys() throws {
+        guard let danglingMax else { return }
+        let dangling = try connection.statement(Self.danglingSQL)
+        defer { dangling.reset() }
+        if try dangling.step(), dangling.int(0) > danglingMax { throw SQLiteError.foreignKey }
     }
 
     private static func message(_ step: String, _ column: String, _ kind: ColumnKind) -> String {
