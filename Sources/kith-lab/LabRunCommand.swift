@@ -50,6 +50,7 @@ struct LabRunCommand: ParsableCommand {
                 .unavailable, "The program kith, which the nodes run, is neither beside kith-lab nor on the PATH. Install it.")
         }
         lab.kith = kith
+        lab.command = ["sudo", "kith", "lab", "run", self.scenario] + binary.flatMap { ["--binary", $0] }
         if let seed { lab.scenario.seed = seed }
         lab.reportPath = report
         lab.printsJSON = json

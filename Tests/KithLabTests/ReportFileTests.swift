@@ -63,5 +63,18 @@ struct ReportFileTests {
             #expect(lines.last?.hasPrefix("The report could not be written") == true)
         }
     }
+
+    @Test func `a run that broke a promise says how to run it again, and JSON names its seed`() throws {
+        var lab = Lab(try ScenarioReader.read("lasts: 1s\nnodes: [a]", name: "test"))
+        lab.command = ["sudo", "kith", "lab", "run", "my file.yaml"]
+        var record = ReportTests.record
+        var lines: [String] = []
+        #expect(try lab.tell(record) { lines.append($0) } == 0)
+        #expect(lines == record.summary, "nothing is to be run again where every promise was kept")
+        record.findings = [Finding(rule: .writeLost, sentence: "The title is gone.")]
+        #expect(try lab.tell(record) { lines.append($0) } == 1)
+        #expect(lines.last?.hasSuffix("with: sudo kith lab run 'my file.yaml' --seed 7") == true, "\(lines)")
+        #expect(String(decoding: try JSONEncoder().encode(record), as: UTF8.self).contains(#""seed":7"#))
+    }
     #endif
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("The report shows the whole run, and nothing of it does harm")
 struct ReportTests {
     static let record = LabRecord(
-        name: "A <test> & more", about: "About it.", started: "2026-01-01T00:00:00Z", lastsMilliseconds: 604_800_000,
+        name: "A <test> & more", about: "About it.", seed: 7, started: "2026-01-01T00:00:00Z", lastsMilliseconds: 604_800_000,
         takesMilliseconds: 60_000,
         settledFromMilliseconds: 60_500, convergedMilliseconds: 61_000, endedMilliseconds: 61_000,
         nodes: ["desk", "laptop", "phone"].map { .init(name: $0, address: "10.77.0.1", version: "0.1.0") },

@@ -62,7 +62,7 @@ struct HTMLReport {
             <header>
             \(verdict)
             <h1>\(Markup.escape(record.name))</h1>
-            <p class="soft">\(Markup.escape(record.about)) \(record.nodes.count) machines, \(record.duration).</p>
+            <p class="soft">\(Markup.escape(record.about)) \(record.nodes.count) machines, \(record.duration), seed \(record.seed).</p>
             \(remarks)
             <dl class="figures">\(figures.map { "<div><dt>\($0.0)</dt><dd>\(Markup.escape($0.1))</dd></div>" }.joined())</dl>
             </header>

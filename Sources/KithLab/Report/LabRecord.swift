@@ -77,6 +77,8 @@ struct LabRecord: Codable, Equatable, Sendable {
 
     var name: String
     var about: String
+    /// What drew the writes and the lost frames.
+    var seed: UInt64
     var started: String
     var lastsMilliseconds: Int64
     var takesMilliseconds: Int64

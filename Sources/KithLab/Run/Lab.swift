@@ -5,6 +5,8 @@ package struct Lab {
     package var scenario: Scenario
     /// The program that nodes run; `nil` for this one.
     package var kith: String?
+    /// The command that runs the scenario again, but for its seed.
+    package var command: [String] = []
     /// Where the report goes.
     package var reportPath: String?
     package var printsJSON = false
@@ -55,6 +57,10 @@ package struct Lab {
             print(String(decoding: try encoder.encode(record), as: UTF8.self))
         }
         for line in record.summary { say(line) }
+        if !record.isPassed, !command.isEmpty {
+            say("")
+            say("Run it again, with the same writes at the same times, with: \(ShellLine.of(command + ["--seed", String(record.seed)]))")
+        }
         if let reportPath {
             do {
                 try ReportFile(path: reportPath).write(HTMLReport(record))

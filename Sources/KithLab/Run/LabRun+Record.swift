@@ -124,7 +124,8 @@ extension LabRun {
         let arrivals = Dictionary(grouping: watcher.arrivals, by: \.dot)
         let end = converged ?? state.nowMilliseconds
         return LabRecord(
-            name: scenario.name, about: scenario.about, started: started.formatted(.iso8601), lastsMilliseconds: scenario.lastsMilliseconds,
+            name: scenario.name, about: scenario.about, seed: scenario.seed, started: started.formatted(.iso8601),
+            lastsMilliseconds: scenario.lastsMilliseconds,
             takesMilliseconds: scenario.takesMilliseconds, settledFromMilliseconds: settledFrom, convergedMilliseconds: converged,
             endedMilliseconds: end,
             nodes: hosts.map { host in

@@ -204,7 +204,7 @@ package struct SimulatorOptions {
 
     /// The command that runs a script with the same schema.
     func commandRepeating(script: String) -> String {
-        shellLine(schemaWords + [Option.script.rawValue, script, Option.trace.rawValue])
+        ShellLine.of(schemaWords + [Option.script.rawValue, script, Option.trace.rawValue])
     }
 
     /// The command that runs one seed as it is run now.
@@ -215,7 +215,7 @@ package struct SimulatorOptions {
             let names = faults.map { fault in fault.rawValue + (faultRates[fault].map { "=\($0)" } ?? "") }
             words += [Option.faults.rawValue, names.isEmpty ? "none" : names.joined(separator: ",")]
         }
-        return shellLine(words + [Option.first.rawValue, String(seed), Option.seeds.rawValue, "1"])
+        return ShellLine.of(words + [Option.first.rawValue, String(seed), Option.seeds.rawValue, "1"])
     }
 
     private var schemaWords: [String] {
@@ -231,18 +231,5 @@ package struct SimulatorOptions {
             for value in values { words += [option.rawValue, value] }
         }
         return words
-    }
-
-    private func shellLine(_ words: [String]) -> String {
-        words.map(Self.shellWord).joined(separator: " ")
-    }
-
-    /// `word` as a shell takes it for one word.
-    private static func shellWord(_ word: String) -> String {
-        let plain = { (character: Character) in
-            character.isASCII && (character.isLetter || character.isNumber || "-_./+,:@%=".contains(character))
-        }
-        if !word.isEmpty, word.allSatisfy(plain) { return word }
-        return "'" + word.replacing("'", with: #"'\''"#) + "'"
     }
 }
