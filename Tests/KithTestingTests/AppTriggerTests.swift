@@ -44,7 +44,7 @@ import Testing
         let simulator = try Self.simulator()
         var refused = 0
         for seed in 0..<8 as Range<UInt64> where Soak.isAsked || seed < 3 || refused == 0 {
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = try simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed): \(String(describing: report.violation))")
             refused += report.statistics.rowsRefused
         }

@@ -15,7 +15,7 @@ import Testing
         let simulator = try Self.simulator([.powerLoss])
         var (powerLosses, commitsLost) = (0, 0)
         for seed in 0..<8 as Range<UInt64> where Soak.isAsked || seed < 3 || powerLosses <= 4 || commitsLost == 0 {
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = try simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed)")
             powerLosses += report.statistics.faults[.powerLoss] ?? 0
             commitsLost += report.statistics.commitsLost

@@ -8,8 +8,8 @@ import Testing
     @Test func `the same seed gives the same trace, and another seed another one`() throws {
         let simulator = try PromiseTests.simulator()
         let seeds = 0..<UInt64(Soak.count(2, soaking: 3))
-        let hashes = seeds.map { simulator.run(simulator.script(seed: $0)).traceHash }
-        let again = seeds.map { simulator.run(simulator.script(seed: $0)).traceHash }
+        let hashes = try seeds.map { try simulator.run(simulator.script(seed: $0)).traceHash }
+        let again = try seeds.map { try simulator.run(simulator.script(seed: $0)).traceHash }
         #expect(hashes == again)
         #expect(Set(hashes).count == seeds.count)
     }
@@ -20,8 +20,8 @@ import Testing
         if let faults { simulator.faults = faults }
         let (seeds, commits) = (Soak.count(1, soaking: 2), Soak.count(20, soaking: 40))
         simulator.commitCount = commits
-        let own = (0..<UInt64(seeds)).map { seed in
-            "\(seed) \(String(simulator.run(simulator.script(seed: seed)).traceHash, radix: 16))"
+        let own = try (0..<UInt64(seeds)).map { seed in
+            try "\(seed) \(String(simulator.run(simulator.script(seed: seed)).traceHash, radix: 16))"
         }
         let process = try Self.simulator()
         process.arguments = ["--seeds", "\(seeds)", "--ops", "\(commits)", "--hash"]
@@ -66,7 +66,7 @@ import Testing
     @Test func `a trace for people changes nothing`() throws {
         var simulator = try PromiseTests.simulator()
         simulator.commitCount = Soak.count(20, soaking: 40)
-        let script = simulator.script(seed: 3)
+        let script = try simulator.script(seed: 3)
         let trace = simulator.trace(script)
         #expect(trace.traceHash == simulator.run(script).traceHash)
         #expect(!trace.trace.isEmpty)

@@ -8,7 +8,7 @@ import Testing
         var simulator = try PromiseTests.simulator()
         simulator.faults = faults
         simulator.faultRates = rates
-        return simulator.script(seed: seed)
+        return try simulator.script(seed: seed)
     }
 
     private static func count(_ script: Script, _ isMeant: (Step) -> Bool) -> Int { script.steps.count(where: isMeant) }
@@ -42,7 +42,7 @@ import Testing
         var simulator = try PromiseTests.simulator()
         simulator.faults = []
         simulator.faultRates = [.lostConnection: 0.5, .crash: 0.2, .partition: 0.1]
-        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(2, soaking: 4)))
+        let failures = try simulator.failures(seeds: 0..<UInt64(Soak.count(2, soaking: 4)))
         #expect(failures.isEmpty, "\(failures)")
     }
 }

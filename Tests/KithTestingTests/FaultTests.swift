@@ -23,7 +23,7 @@ import Testing
         simulator.faultRates = [fault: 0.3]
         var befell = 0
         for seed in 0..<3 as Range<UInt64> where befell == 0 {
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = try simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil)
             befell = report.statistics.faults[fault] ?? 0
         }
@@ -56,7 +56,7 @@ import Testing
         let simulator = try Self.simulator(.nap)
         var hours: [Int64] = []
         for seed in 0..<8 as Range<UInt64> {
-            let script = simulator.script(seed: seed)
+            let script = try simulator.script(seed: seed)
             if seed < Self.runCount { #expect(simulator.run(script).violation == nil, "seed \(seed)") }
             var asleep: (node: Int, hours: Int64, writers: Set<Int>)?
             for step in script.steps {
@@ -80,7 +80,7 @@ import Testing
         var simulator = try Self.simulator(.lostConnection)
         simulator.faultRates = [.lostConnection: 0.8]
         var torn = 0
-        for seed in 0..<4 as Range<UInt64> where torn <= 4 { torn += simulator.run(simulator.script(seed: seed)).statistics.framesTorn }
+        for seed in 0..<4 as Range<UInt64> where torn <= 4 { torn += try simulator.run(simulator.script(seed: seed)).statistics.framesTorn }
         #expect(torn > 4)
     }
 
@@ -88,7 +88,7 @@ import Testing
         let simulator = try Self.simulator(.split)
         var sizes: Set<Int> = []
         for seed in 0..<8 as Range<UInt64> {
-            let script = simulator.script(seed: seed)
+            let script = try simulator.script(seed: seed)
             if seed < Self.runCount { #expect(simulator.run(script).violation == nil, "seed \(seed)") }
             var cut: Set<[Int]> = []
             for step in script.steps {
@@ -108,7 +108,7 @@ import Testing
         let simulator = try Self.simulator(.swizzle)
         var reordered = 0
         for seed in 0..<8 as Range<UInt64> {
-            let script = simulator.script(seed: seed)
+            let script = try simulator.script(seed: seed)
             if seed < Self.runCount { #expect(simulator.run(script).violation == nil, "seed \(seed)") }
             var stopped: [[Int]] = []
             var restarted: [[Int]] = []

@@ -111,7 +111,7 @@ import Testing
         simulator.faultRates = [.foundRows: 1]
         var (found, late) = (0, 0)
         for seed in 0..<6 as Range<UInt64> where Soak.isAsked || seed < 2 || found <= 20 || late == 0 {
-            let script = simulator.script(seed: seed)
+            let script = try simulator.script(seed: seed)
             let report = simulator.run(script)
             #expect(report.violation == nil, "seed \(seed)")
             found += report.statistics.rowsFound

@@ -38,7 +38,7 @@ import Testing
         var (histories, undos) = (0, 0)
         let count = Soak.count(2, soaking: 2_000)
         for seed in first..<first + UInt64(count) {
-            let script = simulator.script(seed: seed)
+            let script = try simulator.script(seed: seed)
             let report = simulator.run(script)
             #expect(report.violation == nil, "seed \(seed)\n\(script)")
             histories += report.statistics.historiesChecked

@@ -12,7 +12,7 @@ import Testing
         var simulator = try KithSimulator.standard
         simulator.commitCount = 100
         simulator.faults = Fault.allCases
-        let failures = simulator.failures(seeds: Self.seed.map { $0..<$0 + 1 } ?? batch * 50..<batch * 50 + 50)
+        let failures = try simulator.failures(seeds: Self.seed.map { $0..<$0 + 1 } ?? batch * 50..<batch * 50 + 50)
         #expect(failures.isEmpty, "\(failures)")
     }
 }

@@ -86,7 +86,7 @@ import Testing
         var (poisoned, inDoubt, checked) = (0, 0, 0)
         // Stores refuse most lies, which name commits that no machine has made. The last seed shows all; a long run tries the others, too.
         for seed in (0..<30 as Range<UInt64>).reversed() where Soak.isAsked || poisoned == 0 || inDoubt == 0 {
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = try simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed)")
             if !report.statistics.isPoisoned { continue }
             poisoned += 1

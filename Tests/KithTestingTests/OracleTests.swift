@@ -39,7 +39,7 @@ import Testing
         ])
     func `what users did not write is found`(trigger: String) throws {
         let simulator = try Self.sabotaged(trigger)
-        #expect((0..<100).contains { simulator.run(simulator.script(seed: $0)).violation != nil })
+        #expect(try (0..<100).contains { try simulator.run(simulator.script(seed: $0)).violation != nil })
     }
 
     @Test func `a failure is cut down and can be repeated`() throws {
@@ -49,7 +49,7 @@ import Testing
         simulator.nodeCount = 3
         simulator.faults = []
         // The first seed that fails with so few commits.
-        let failure = try #require(simulator.failures(seeds: 99..<300, failuresMax: 1).first)
+        let failure = try #require(try simulator.failures(seeds: 99..<300, failuresMax: 1).first)
         #expect(failure.script.commitCount <= 2, "\(failure)")
         let repeated = try simulator.run(Script(parsing: failure.script.description))
         #expect(repeated.violation == failure.violation)
@@ -85,7 +85,8 @@ import Testing
         simulator.nodeCount = 2
         simulator.commitCount = 40
         simulator.faults = []
-        let found = (0..<60).lazy.compactMap { seed in simulator.run(simulator.script(seed: seed)).violation }.first
+        var found: Violation?
+        for seed in 0..<60 as Range<UInt64> where found == nil { found = try simulator.run(simulator.script(seed: seed)).violation }
         #expect(found?.rule == rule, "\(String(describing: found))")
     }
 

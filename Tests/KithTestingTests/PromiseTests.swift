@@ -22,7 +22,7 @@ import Testing
     @Test func `seeds keep every promise if sessions say what they know as those of large stores do`() throws {
         var simulator = try Self.simulator()
         simulator.saysHashes = true
-        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(3, soaking: 8)))
+        let failures = try simulator.failures(seeds: 0..<UInt64(Soak.count(3, soaking: 8)))
         #expect(failures.isEmpty, "\(failures)")
     }
 
@@ -30,7 +30,7 @@ import Testing
         for (nodes, seeds) in [(1, Soak.count(1, soaking: 3)), (2, Soak.count(2, soaking: 4)), (12, 1)] {
             var simulator = try Self.simulator()
             simulator.nodeCount = nodes
-            let failures = simulator.failures(seeds: 0..<UInt64(seeds))
+            let failures = try simulator.failures(seeds: 0..<UInt64(seeds))
             #expect(failures.isEmpty, "\(failures)")
         }
     }
@@ -42,7 +42,7 @@ import Testing
             // What cannot be read is refused, and contents are compared to the end; what can be read is in doubt.
             var (isRefused, isInDoubt) = (false, false)
             for seed in 0..<6 as Range<UInt64> where Soak.isAsked || seed < 1 || !isInDoubt || !isRefused && fault == .damage {
-                let report = simulator.run(simulator.script(seed: seed))
+                let report = try simulator.run(simulator.script(seed: seed))
                 #expect(report.violation == nil, "\(fault), seed \(seed)")
                 if report.statistics.framesAltered == 0 { continue }
                 if report.statistics.isPoisoned { isInDoubt = true } else { isRefused = true }
@@ -58,7 +58,7 @@ import Testing
         simulator.commitCount = 60
         var collected = 0
         for seed in 10..<16 as Range<UInt64> where Soak.isAsked || seed < 11 || collected == 0 {
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = try simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed)")
             collected += report.statistics.rowsCollected
         }

@@ -41,7 +41,7 @@ import Testing
     @Test func `a constraint is obeyed in texts, too, and by who resolves`() throws {
         let sql = Self.note("body TEXT NOT NULL DEFAULT '' CHECK (body IS NOT 'x'), done INTEGER NOT NULL DEFAULT 0 CHECK (done IN (0, 1))")
         let simulator = try Self.simulator(sql, TrackedTable("note", texts: ["body"]))
-        let failures = simulator.failures(seeds: 0..<3)
+        let failures = try simulator.failures(seeds: 0..<3)
         #expect(failures.isEmpty, "\(failures)")
         let report = simulator.run(
             try simulator.script(
@@ -71,7 +71,7 @@ import Testing
         var simulator = try KithSimulator(SimulatedSchema(sql: made, tables: tables))
         simulator.nodeCount = 3
         simulator.commitCount = 25
-        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(1, soaking: 60)))
+        let failures = try simulator.failures(seeds: 0..<UInt64(Soak.count(1, soaking: 60)))
         #expect(failures.isEmpty, "\(failures)")
     }
 
@@ -79,7 +79,7 @@ import Testing
         let sql = Self.note("made TEXT DEFAULT CURRENT_TIMESTAMP, token TEXT DEFAULT (hex(randomblob(8))), title TEXT")
         let hashes = try (0..<2).map { _ in
             let simulator = try Self.simulator(sql)
-            return simulator.run(simulator.script(seed: 1)).traceHash
+            return try simulator.run(simulator.script(seed: 1)).traceHash
         }
         #expect(hashes[0] == hashes[1])
     }
@@ -178,7 +178,7 @@ import Testing
         simulator.commitCount = 25
         simulator.faults = [.oldVersion, .lostConnection, .crash, .foundRows]
         simulator.faultRates = [.oldVersion: 0.1]
-        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(2, soaking: 5)))
+        let failures = try simulator.failures(seeds: 0..<UInt64(Soak.count(2, soaking: 5)))
         #expect(failures.isEmpty, "\(failures)")
     }
 
@@ -229,7 +229,7 @@ import Testing
         var simulator = try KithSimulator(SimulatedSchema(sql: sql, tables: [TrackedTable("note"), TrackedTable("line")]))
         simulator.nodeCount = 3
         simulator.commitCount = 25
-        let failures = simulator.failures(seeds: 0..<UInt64(Soak.count(3, soaking: 20)))
+        let failures = try simulator.failures(seeds: 0..<UInt64(Soak.count(3, soaking: 20)))
         #expect(failures.isEmpty, "\(failures)")
         let two = "x'00000000000000000000000000000002'"
         let report = simulator.run(

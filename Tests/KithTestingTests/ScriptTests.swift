@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: 0..<50) func `the script of a seed reads back as it was`(seed: UInt64) throws {
         var simulator = try KithSimulator.standard
         simulator.faults = Fault.allCases
-        let script = simulator.script(seed: seed)
+        let script = try simulator.script(seed: seed)
         #expect(try Script(parsing: script.description) == script)
     }
 

@@ -12,7 +12,7 @@ import Testing
         simulator.faultRates = [.stick: 0.15]
         var carried = 0
         for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(2, soaking: 400)) {
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = try simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed): \(String(describing: report.violation))")
             carried += report.statistics.filesCarried
         }
@@ -25,7 +25,7 @@ import Testing
         simulator.faults = [.stick, .garbage, .revocation, .oldVersion, .nap]
         simulator.faultRates = [.stick: 0.15, .garbage: 0.03, .revocation: 0.02]
         for seed in Soak.firstSeed..<Soak.firstSeed + UInt64(Soak.count(2, soaking: 400)) {
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = try simulator.run(simulator.script(seed: seed))
             #expect(report.violation == nil, "seed \(seed): \(String(describing: report.violation))")
         }
     }

@@ -116,7 +116,7 @@ package struct SimulatorOptions {
                 throw usage("\(option.rawValue) \(value): a number from 0 to \(Self.seedMax) is needed.")
             }
             firstSeed = seed
-        case .ops: commitCount = try number(option, value, upTo: Self.commitsMax)
+        case .ops: commitCount = try number(option, value, upTo: KithSimulator.commitsMax)
         case .set: sets.append(value)
         case .counter: counters.append(value)
         case .text: texts.append(value)
@@ -159,7 +159,6 @@ package struct SimulatorOptions {
 
     /// So that seeds can be counted from there.
     private static let seedMax = UInt64(Int64.max)
-    private static let commitsMax = 1_000_000
     static let faultNames = Fault.allCases.map(\.rawValue).joined(separator: ", ")
 
     // MARK: Options together

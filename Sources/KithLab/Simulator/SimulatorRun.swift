@@ -39,8 +39,8 @@ package struct SimulatorRun {
         simulator.faultRates = options.faultRates
         simulator.saysHashes = options.saysHashes
         if let path = options.scriptPath { return show(simulator.trace(try script(path, simulator))) }
-        if options.printsTrace { return show(simulator.trace(simulator.script(seed: options.firstSeed))) }
-        return runSeeds(simulator)
+        if options.printsTrace { return show(simulator.trace(try simulator.script(seed: options.firstSeed))) }
+        return try runSeeds(simulator)
     }
 
     private func simulator() throws -> KithSimulator {
@@ -68,7 +68,7 @@ package struct SimulatorRun {
         return report.violation == nil
     }
 
-    private func runSeeds(_ simulator: KithSimulator) -> Bool {
+    private func runSeeds(_ simulator: KithSimulator) throws -> Bool {
         let start = Date()
         var seeds: UInt64 = 0
         var broken = 0
@@ -80,7 +80,7 @@ package struct SimulatorRun {
                 TrapNote.set("Seed \(seed) ends the process. Repeat it with: \(options.commandRepeating(seed: seed))")
                 progress(seeds)
             }
-            let report = simulator.run(simulator.script(seed: seed))
+            let report = simulator.run(try simulator.script(seed: seed))
             seeds += 1
             commits += report.statistics.commits
             applies += report.statistics.applies
@@ -98,7 +98,7 @@ package struct SimulatorRun {
             progress(nil)
             // Cutting down may take as long as hundreds of seeds.
             notice("Seed \(seed) breaks a promise. \(violation) Cutting its script down.")
-            for failure in simulator.failures(seeds: [seed]) { output(failure.description(howToRepeat: howToRepeat)) }
+            for failure in try simulator.failures(seeds: [seed]) { output(failure.description(howToRepeat: howToRepeat)) }
         }
         let seconds = Date().timeIntervalSince(start)
         progress(nil)

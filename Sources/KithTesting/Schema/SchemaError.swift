@@ -1,4 +1,4 @@
-/// Why a schema cannot be simulated: what it has, what that means, and what to do.
+/// Why a schema, or a run as it is set, cannot be simulated: what is wrong, what that means, and what to do.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     /// For people: what is wrong, and what to do.
     public let message: String

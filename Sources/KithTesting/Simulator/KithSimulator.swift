@@ -4,7 +4,7 @@ import KithStore
 /// anything that a user wrote was lost.
 ///
 ///     let simulator = try KithSimulator(schema)
-///     let failures = simulator.failures(seeds: 0..<6)
+///     let failures = try simulator.failures(seeds: 0..<6)
 ///     #expect(failures.isEmpty, "\(failures)")
 ///
 /// Each seed is one run: five machines with real stores and real sessions, users who write SQL, and a network that loses
@@ -16,9 +16,9 @@ import KithStore
 public struct KithSimulator: Sendable {
     /// The app's tables, in all of its versions.
     public let schema: SimulatedSchema
-    /// Machines of one run.
+    /// Machines of one run, up to ``Script/nodesMax``.
     public var nodeCount = 5
-    /// Users' transactions of one run.
+    /// Users' transactions of one run, up to ``commitsMax``.
     public var commitCount = 200
     /// What may go wrong; each seed makes its own choice among them.
     public var faults = Fault.honest
@@ -30,6 +30,9 @@ public struct KithSimulator: Sendable {
     public var saysHashes = false
     private let workload: Workload
 
+    /// The most transactions that a seed stands for.
+    public static let commitsMax = 1_000_000
+
     /// - Throws: what the app's migrations throw, a `StoreError` if a table cannot synchronise, and ``SchemaError`` if the schema cannot be judged.
     public init(_ schema: SimulatedSchema) throws {
         self.schema = schema
@@ -37,7 +40,10 @@ public struct KithSimulator: Sendable {
     }
 
     /// The script that a seed stands for.
-    public func script(seed: UInt64) -> Script {
+    ///
+    /// - Throws: ``SchemaError`` if a setting is beyond its limits.
+    public func script(seed: UInt64) throws(SchemaError) -> Script {
+        try checkSettings()
         var generator = ScriptGenerator(seed: seed, nodeCount: nodeCount, workload: workload, faults: faults, rates: faultRates)
         return generator.script(commitCount: commitCount)
     }
@@ -63,16 +69,30 @@ public struct KithSimulator: Sendable {
     /// Runs `seeds` one after the other; each one that fails is shrunk.
     ///
     /// - Parameter failuresMax: after so many failures no more seeds are run.
-    public func failures(seeds: some Sequence<UInt64>, failuresMax: Int = 3) -> [Failure] {
+    /// - Throws: ``SchemaError`` if a setting is beyond its limits.
+    public func failures(seeds: some Sequence<UInt64>, failuresMax: Int = 3) throws(SchemaError) -> [Failure] {
+        try checkSettings()
         var failures: [Failure] = []
         for seed in seeds {
-            let script = script(seed: seed)
+            let script = try script(seed: seed)
             guard let violation = run(script).violation else { continue }
             let shrunk = Shrinker(simulator: self, rule: violation.rule).shrink(script)
             failures.append(Failure(seed: seed, violation: run(shrunk).violation ?? violation, script: shrunk))
             if failures.count >= failuresMax { break }
         }
         return failures
+    }
+
+    private func checkSettings() throws(SchemaError) {
+        for (name, value, largest) in [("nodeCount", nodeCount, Script.nodesMax), ("commitCount", commitCount, Self.commitsMax)]
+        where !(1...largest).contains(value) {
+            throw SchemaError("\(name) is \(value): a number from 1 to \(largest) is needed.")
+        }
+        for fault in Fault.allCases {
+            guard let rate = faultRates[fault], !(0...1).contains(rate) else { continue }
+            throw SchemaError(
+                "The rate of \(fault.rawValue) is \(rate): a number from 0 to 1 is needed, such as 0.1 for one transaction of ten.")
+        }
     }
 
     private var vocabulary: ScriptVocabulary { ScriptVocabulary(tables: workload.tables) }
