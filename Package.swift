@@ -215,8 +215,8 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: computing),
         // The code of the README and of docs/.
         .target(
-            name: "DocumentedCode", dependencies: ["Kith", "KithText", grdb], path: "Tests/DocumentedCode", packageAccess: false,
-            swiftSettings: settings),
+            name: "DocumentedCode", dependencies: ["Kith", "KithText", "KithTesting", grdb], path: "Tests/DocumentedCode",
+            packageAccess: false, swiftSettings: settings),
         tests("ProjectTests", ["DocumentedCode"]),
         tests("KithCausalityTests", ["KithCausality"]),
         tests("KithSyncTests", ["KithCausality", "KithSync"], fixtures: true),

@@ -1,9 +1,23 @@
+import GRDB
 import KithCausality
 import KithSync
 
-/// What holds of many rows together at every moment, whatever users do at the same time. The table is left to the statements that
-/// keep it.
-public enum Invariant: Hashable, Sendable {
+/// What holds of many rows together, whatever users do at the same time: what an app states of its own rows by ``always(_:_:)`` and
+/// ``converged(_:_:)``, and what the simulator has statements for, to which it leaves the table.
+public enum Invariant: Sendable {
+    /// What the app calls `name` holds on every machine after everything that may change a row: each commit, merge and opening.
+    ///
+    ///     .always("each box counts its things") { db in
+    ///         let wrong = try Int.fetchOne(db, sql: "SELECT count(*) FROM box WHERE …") ?? 0
+    ///         return wrong == 0 ? nil : "\(wrong) boxes do not."
+    ///     }
+    ///
+    /// The function reads, and returns what is wrong, or throws; `nil` if nothing is. It must hold of empty tables, too. Users write
+    /// whatever the tables take, and machines that catch up show some rows of a transaction before the others: state what triggers,
+    /// constraints and keys keep. It is asked on machines with the app as it is, and no more once a member has lied about rows.
+    case always(_ name: String, _ problem: @Sendable (Database) throws -> String?)
+    /// The same, on every machine once everything works again and all know the same: what merging must bring about.
+    case converged(_ name: String, _ problem: @Sendable (Database) throws -> String?)
     /// Users only move amounts from one row of `table` to another, in counters: their sum is always 0.
     case sum(table: String, column: String)
     /// Each machine has a ring of rows of its own in `table`, where `column` names the next one, and only its user links them anew.
@@ -15,9 +29,37 @@ public enum Invariant: Hashable, Sendable {
     /// are equal, so that the order is one on all machines that know the same.
     case order(table: String, column: String)
 
-    var table: String {
+    /// The table that is left to the statements that keep it; `nil` for what the app states itself.
+    var table: String? {
         switch self {
         case .sum(let table, _), .ring(let table, _), .order(let table, _): table
+        case .always, .converged: nil
+        }
+    }
+
+    /// What the app states itself.
+    var stated: StatedInvariant? {
+        switch self {
+        case .always(let name, let body): StatedInvariant(name: name, isAlways: true, body: body)
+        case .converged(let name, let body): StatedInvariant(name: name, isAlways: false, body: body)
+        case .sum, .ring, .order: nil
+        }
+    }
+}
+
+/// An ``Invariant`` that the app states itself.
+struct StatedInvariant: Sendable {
+    let name: String
+    /// Whether it holds at every moment, not only once all know the same.
+    let isAlways: Bool
+    let body: @Sendable (Database) throws -> String?
+
+    /// What the app says is wrong.
+    func problem(_ db: Database) -> String? {
+        do {
+            return try db.readOnly { try body(db) }
+        } catch {
+            return String(describing: error)
         }
     }
 }

@@ -18,8 +18,29 @@ extension Simulation {
             case .ring(_, let column):
                 if !script.setsBack { try checkRings(node.tables[index], column, node) }
             case .order(_, let column): try checkOrder(node.tables[index], column, node)
+            case .always, .converged: break
             }
         }
+    }
+
+    /// What the app states itself holds: what does so always, or in the end.
+    func checkStated(_ node: SimulatedNode, isEnd: Bool = false) throws {
+        if node.isOld || taint.reachesStores { return }
+        for stated in workload.schema.invariants.lazy.compactMap(\.stated) where stated.isAlways != isEnd {
+            statistics.invariantsChecked += 1
+            guard let problem = node.database.writeWithoutTransaction(stated.problem) else { continue }
+            let moment = isEnd ? "once all know the same" : moment
+            throw Violation(
+                .brokenInvariant, "\u{201C}\(stated.name)\u{201D} does not hold on \(node.name) \(moment): \(problem)",
+                invariant: stated.name)
+        }
+    }
+
+    /// Where in the script this is.
+    private var moment: String {
+        if stepsBegun == 0 { return "before the first step" }
+        if stepsBegun > script.steps.count { return "after the last step" }
+        return "in step \(stepsBegun) (\(script.steps[stepsBegun - 1]))"
     }
 
     private func checkSum(_ table: WorkloadTable, _ column: String, _ node: SimulatedNode) throws {

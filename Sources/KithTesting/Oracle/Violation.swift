@@ -4,7 +4,7 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Rule: String, Hashable, Sendable, CaseIterable {
         /// A node shows exactly what follows from what its users wrote and what it knows.
         case wrongState
-        /// What holds of many rows together holds at every moment.
+        /// What holds of many rows together does, as an ``Invariant`` says.
         case brokenInvariant
         /// A table that triggers of the app fill holds what they would have written for what is shown.
         case wrongFilledTable
@@ -64,10 +64,17 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
     public let rule: Rule
     /// What was seen and what should have been.
     public let message: String
+    /// What the app calls the invariant that is broken, if it has stated it itself.
+    public let invariant: String?
 
     public init(_ rule: Rule, _ message: String) {
+        self.init(rule, message, invariant: nil)
+    }
+
+    init(_ rule: Rule, _ message: String, invariant: String?) {
         self.rule = rule
         self.message = message
+        self.invariant = invariant
     }
 
     public var description: String { "\(rule.rawValue): \(message)" }

@@ -176,6 +176,13 @@ struct StoreTemplate: Sendable {
         }
     }
 
+    /// - Throws: ``SchemaError`` if what the app states does not hold of empty tables, or cannot be asked: then every run would break it.
+    func check(_ invariant: Invariant) throws {
+        guard let stated = invariant.stated, let problem = try database.read(stated.problem) else { return }
+        throw SchemaError(
+            "The invariant \u{201C}\(stated.name)\u{201D} does not hold of empty tables, with which machines begin. It says: \(problem)")
+    }
+
     private func refuseTriggers() throws {
         guard let found = try TriggerFinder(tables: version.tables.map(\.name)).first(in: database) else { return }
         throw SchemaError(

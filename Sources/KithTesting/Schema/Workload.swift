@@ -26,7 +26,10 @@ struct Workload: Sendable {
         for index in tables.indices {
             tables[index].isReserved = schema.invariants.contains { $0.table == tables[index].name }
         }
-        for invariant in schema.invariants { try Self.check(invariant, schema, tables) }
+        for invariant in schema.invariants {
+            try Self.check(invariant, schema, tables)
+            try template.check(invariant)
+        }
         let older = try olderTemplate?.tables()
         tablesLosingColumns = Set(
             tables.indices.filter { index in
@@ -41,7 +44,7 @@ struct Workload: Sendable {
         if let table = schema.filled.first(where: { !filled.contains($0.name) }) {
             throw SchemaError(
                 "No trigger on a table that synchronises fills the table \(table.name), or SQLite does not tell of it, as of virtual tables "
-                    + "and those without rowids. So nothing would be judged. Leave it out.")
+                    + "and those without rowids. So nothing would be judged. Leave it out, and state what it holds as an invariant.")
         }
         self.tables = tables
         olderTables = older.map { [tables] older in tables.map { $0.known(in: older) } }
@@ -61,6 +64,7 @@ struct Workload: Sendable {
                 )
             case .order(_, let name):
                 (schema.tables.contains { $0.name == table?.name && $0.position == name }, "the position of its table")
+            case .always, .converged: (true, "")
             }
         if isKept { return }
         throw SchemaError("\(invariant): that needs a table that synchronises, and in it \(need). Name these.")

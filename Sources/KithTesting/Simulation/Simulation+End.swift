@@ -114,6 +114,8 @@ extension Simulation {
             try checkNothingElse(node)
             try checkNothingRevoked(node)
             try checkLiveQueries(node)
+            // What a lost commit had begun to bring will never be complete.
+            if node.known.contexts.isEmpty { try checkStated(node, isEnd: true) }
         }
         try checkHousehold()
         try checkSoundness()

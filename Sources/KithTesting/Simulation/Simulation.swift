@@ -15,6 +15,8 @@ final class Simulation {
     /// By node, the links that it has.
     private(set) var linksOfNode: [[Int]]
     var now: Int64 = 0
+    /// Steps of the script that were begun; one more than it has when everything works again.
+    private(set) var stepsBegun = 0
     var trace: Trace
     /// What lies may have changed: frames that arrived, could be read, and that nobody had sent.
     var taint: Taint
@@ -88,9 +90,11 @@ final class Simulation {
         }
         for node in nodes { dialAgain(node) }
         for step in script.steps {
+            stepsBegun += 1
             try perform(step)
             try runEvents(until: now)
         }
+        stepsBegun += 1
         try heal()
         try converge()
         try checkEnd()

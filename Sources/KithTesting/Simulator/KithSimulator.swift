@@ -76,7 +76,7 @@ public struct KithSimulator: Sendable {
         for seed in seeds {
             let script = try script(seed: seed)
             guard let violation = run(script).violation else { continue }
-            let shrunk = Shrinker(simulator: self, rule: violation.rule).shrink(script)
+            let shrunk = Shrinker(simulator: self, violation: violation).shrink(script)
             failures.append(Failure(seed: seed, violation: run(shrunk).violation ?? violation, script: shrunk))
             if failures.count >= failuresMax { break }
         }

@@ -4,12 +4,13 @@
 /// then nodes, statements and values of the conditions.
 struct Shrinker {
     let simulator: KithSimulator
-    let rule: Violation.Rule
+    /// What is to be broken: the same rule, and of what the app states the same.
+    let violation: Violation
     /// Runs that may be spent.
     var runsMax = 600
 
     func shrink(_ script: Script) -> Script {
-        var search = Search(simulator: simulator, rule: rule, runsLeft: runsMax, best: script)
+        var search = Search(simulator: simulator, violation: violation, runsLeft: runsMax, best: script)
         var last: Script?
         while last != search.best, search.runsLeft > 0 {
             last = search.best
@@ -23,7 +24,7 @@ struct Shrinker {
 
     private struct Search {
         let simulator: KithSimulator
-        let rule: Violation.Rule
+        let violation: Violation
         var runsLeft: Int
         var best: Script
 
@@ -31,7 +32,8 @@ struct Shrinker {
         mutating func attempt(_ candidate: Script) -> Bool {
             guard runsLeft > 0, candidate != best else { return false }
             runsLeft -= 1
-            guard simulator.run(candidate).violation?.rule == rule else { return false }
+            let broken = simulator.run(candidate).violation
+            guard broken?.rule == violation.rule, broken?.invariant == violation.invariant else { return false }
             best = candidate
             return true
         }

@@ -65,13 +65,15 @@ struct ScriptGenerator {
     }
 
     private mutating func operation() -> UserOperation? {
-        if swarm.invariantPercent > 0, workload.chance(percent: swarm.invariantPercent), let invariant = workload.pick(swarm.invariants) {
-            return .pair(pair(invariant))
+        if swarm.invariantPercent > 0, workload.chance(percent: swarm.invariantPercent), let invariant = workload.pick(swarm.invariants),
+            let pair = pair(invariant)
+        {
+            return .pair(pair)
         }
         return write().map { .write($0) }
     }
 
-    private mutating func pair(_ invariant: Invariant) -> RowPair {
+    private mutating func pair(_ invariant: Invariant) -> RowPair? {
         switch invariant {
         case .sum(let table, let column):
             let rows = 1...max(2, swarm.rowsPerTable)
@@ -86,6 +88,8 @@ struct ScriptGenerator {
             let items = 1...Ring.size
             return RowPair(
                 verb: .relink, table: table, column: column, first: workload.int(in: items), second: workload.int(in: items))
+        case .always, .converged:
+            return nil
         }
     }
 

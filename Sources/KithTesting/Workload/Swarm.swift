@@ -10,6 +10,7 @@ struct Swarm {
     var rowsPerTable: Int
     var operationsMax: Int
     var tableWeights: [Int]
+    /// Those that statements keep.
     var invariants: [Invariant]
     /// Percent of statements that keep one of these.
     var invariantPercent: Int
@@ -49,7 +50,7 @@ struct Swarm {
         operationsMax = random.pick([1, 2, 4, 8]) ?? 2
         tableWeights = workload.tables.map { $0.isReserved ? 0 : random.int(in: 0...4) }
         let usesReferences = typing.chance(percent: 30)
-        invariants = workload.schema.invariants
+        invariants = workload.schema.invariants.filter { $0.table != nil }
         invariantPercent = typing.pick([0, 0, 10, 40]) ?? 0
         hasOlderVersion = workload.olderTables != nil
         // A stream of their own: seeds that do without them stay as they were.
