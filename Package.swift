@@ -236,7 +236,7 @@ let package = Package(
             [
                 "Kith", "KithDiscovery", "KithTransport", "KithCausality", "KithSQLite", "KithLedger", "CFaultVFS",
                 "SmallestSyncedAppExample", "LiveQueriesExample", "SeveralProcessesExample", "LiveListExample", "JournalAndUndoExample",
-                "WidgetSnapshotExample", "WidgetExample", "AdoptedPantryProgram", grdb, logging, metrics, tracing,
+                "WidgetSnapshotExample", "WidgetExample", "AdoptedPantryProgram", "KithTesting", grdb, logging, metrics, tracing,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ]),

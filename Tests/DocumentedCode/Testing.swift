@@ -1,4 +1,6 @@
+import Foundation
 import GRDB
+import Kith
 import KithTesting
 
 // The code of docs/testing.md, compiled like that of the other pages.
@@ -17,4 +19,17 @@ func statedInvariants(_ migrator: DatabaseMigrator, tables: [TrackedTable]) -> S
         },
     ]
     return schema
+}
+
+func timeOfTests(_ migrator: DatabaseMigrator) async throws {
+    let clock = TestClock()
+    var options = SyncedApp.Options()
+    options.store = SyncedDatabase.Options(clock: clock)
+    let (phone, laptop) = try await SyncedApp.pair(tables: [TrackedTable("item", journal: .days(30))], migrator: migrator, options: options)
+    try await phone.database.write { db in try Item(title: "Milk", due: clock.now + 3_600).insert(db) }
+    clock.advance(by: .seconds(7_200))
+    let due = try await phone.database.read { db in try Item.filter(Column("due") < clock.now).fetchCount(db) }
+    let written = try phone.store.history().map(\.date)
+    try await phone.meet(laptop)
+    print(due, written)
 }
