@@ -82,7 +82,8 @@ final class SimulatorRunTests {
     @Test(
         arguments: [
             ("--set", "nosuch.tags", "there is no table nosuch; those that synchronise: memo"), ("--set", "tags", "write TABLE.COLUMN"),
-            ("--text", "memo.nope", "it has title, views"), ("--counter", "tag.color", "the key name of tag is TEXT"),
+            ("--text", "memo.nope", "it has title, views"), ("--filled", "memo_search=SELECT title FROM memo", "is not virtual"),
+            ("--counter", "tag.color", "the key name of tag is TEXT"),
             ("--delete-wins", "nosuch", "there is no table nosuch"), ("--delete-wins", "log", "log has no primary key"),
         ])
     func `an option that names what is not there is refused`(option: String, name: String, part: String) {

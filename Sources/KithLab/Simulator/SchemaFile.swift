@@ -109,7 +109,7 @@ struct SchemaFile {
             throw LabError(.usage, "--delete-wins \(name): \(noTable(name))")
         }
         for rule in options.filled where !tables.contains(where: { !$0.takesPart && rule.hasPrefix($0.name + "=") }) {
-            throw LabError(.usage, "--filled \(rule): write TABLE=QUERY, with a table that does not synchronise itself.")
+            throw LabError(.usage, "--filled \(rule): write TABLE=QUERY, with a table that does not synchronise itself and is not virtual.")
         }
         var kinds: [String: String] = [:]
         for (option, names) in [
