@@ -97,11 +97,14 @@ struct PageFile: Sendable {
 
     static let all: [(String, PageFile)] = [
         ("/app.js", PageFile(type: script, bytes: PackageResources.app_js)),
+        ("/alerts.js", PageFile(type: script, bytes: PackageResources.alerts_js)),
+        ("/clicks.js", PageFile(type: script, bytes: PackageResources.clicks_js)),
         ("/requests.js", PageFile(type: script, bytes: PackageResources.requests_js)),
         ("/list.js", PageFile(type: script, bytes: PackageResources.list_js)),
         ("/several.js", PageFile(type: script, bytes: PackageResources.several_js)),
         ("/order.js", PageFile(type: script, bytes: PackageResources.order_js)),
         ("/editor.js", PageFile(type: script, bytes: PackageResources.editor_js)),
+        ("/checks.js", PageFile(type: script, bytes: PackageResources.checks_js)),
         ("/gone.js", PageFile(type: script, bytes: PackageResources.gone_js)),
         ("/attachments.js", PageFile(type: script, bytes: PackageResources.attachments_js)),
         ("/merge.js", PageFile(type: script, bytes: PackageResources.merge_js)),

@@ -1,9 +1,12 @@
 // The page: where one is, what the server says, and the keys.
 
+import "./clicks.js";
 import { Editor, isLeaving } from "./editor.js";
+import { check } from "./checks.js";
 import { List } from "./list.js";
 import { Order } from "./order.js";
 import { Several } from "./several.js";
+import { alertNames, alertWith, once, say } from "./alerts.js";
 import { api, getPart, request } from "./requests.js";
 import * as drafts from "./drafts.js";
 import { isDeleted, offerAnew } from "./gone.js";
@@ -13,7 +16,6 @@ const retryMilliseconds = 1_000;
 const refusedMilliseconds = 5_000;
 const orphansMilliseconds = 5_000;
 const lookMilliseconds = 3_000;
-const doubleMilliseconds = 500, doublePixels = 8;
 // The server says something every ten seconds.
 const silenceMilliseconds = 25_000;
 
@@ -23,45 +25,6 @@ let source = null, watch = null, retry = null, turns = 0;
 let shownPath = null, wantedPath = location.pathname + location.search;
 
 export const isOnline = () => isConnected && !isSignedOut;
-
-// What is said on top
-
-const alerts = new Map();
-
-/** Says something, or with `null` no longer. */
-export function alertWith(name, text, ...actions) {
-  const had = alerts.get(name);
-  // What stands there already is not read out again.
-  if ((had?.text ?? null) === text) { if (had) had.actions = actions; return; }
-  if (text === null) alerts.delete(name); else alerts.set(name, { text, actions });
-  const box = document.querySelector("#alerts");
-  box.replaceChildren(...[...alerts.values()].map((alert) => {
-    const line = document.createElement("p");
-    line.append(alert.text);
-    alert.actions.forEach(({ label }, index) => {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
-      button.addEventListener("click", () => alert.actions[index].run());
-      line.append(button, " ");
-    });
-    return line;
-  }));
-}
-
-/** The wishes that are not answered yet, by their names. */
-const running = new Set();
-/**
- * Does `work`, unless work of the same name has begun and not ended: whoever presses a button again before the answer means the same wish.
- * `name` says what is done to what, so that a wish for another note, tag or file is another wish.
- */
-export async function once(name, work) {
-  if (running.has(name)) return;
-  running.add(name);
-  try { await work(); } finally { running.delete(name); }
-}
-
-export function say(text) {
-  alertWith("said", text, { label: "Close", run: () => alertWith("said", null) });
-}
 
 /** What a person asked for, and is kept nowhere, was not done. */
 export function notDone(error) {
@@ -189,7 +152,7 @@ const refused = new Map();
 /** Saves what closed pages, and notes that were left, have not saved. */
 export function saveOrphans() {
   // What is said of drafts that are there no more.
-  for (const name of alerts.keys()) if (drafts.isName(name) && localStorage.getItem(name) === null) alertWith(name, null);
+  for (const name of alertNames()) if (drafts.isName(name) && localStorage.getItem(name) === null) alertWith(name, null);
   if (!drafts.areThere()) return;
   return drafts.inTurn(async () => {
     for (const orphan of await drafts.orphans()) {
@@ -299,24 +262,6 @@ function nextView() {
 
 // Hands
 
-let lastClick = { x: 0, y: 0, time: -Infinity, button: null };
-
-/** The second click of a double click may hit a button that has taken the place of the one that was meant: it does nothing. */
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("button"), { clientX: x, clientY: y, timeStamp: time, detail } = event;
-  // Keys do not click twice. A note is moved step by step.
-  if (!button || detail === 0 || button.dataset.move) return;
-  const isSame = button === lastClick.button, isNear = Math.hypot(x - lastClick.x, y - lastClick.y) < doublePixels;
-  // People press a toggle twice on purpose.
-  const isSecond = isSame ? detail > 1 && !button.hasAttribute("aria-pressed") : detail > 1 || isNear;
-  if (!isSecond || time - lastClick.time >= doubleMilliseconds) {
-    lastClick = { x, y, time, button };
-    return;
-  }
-  event.preventDefault();
-  event.stopPropagation();
-}, { capture: true });
-
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented) return;
   const link = event.target.closest("a[href]");
@@ -366,7 +311,7 @@ document.addEventListener("change", (event) => {
     // So that the same file can be chosen again.
     target.value = "";
     editor.attach(files);
-  } else if (target.type === "checkbox" && target.closest("#rendered")) editor.check(target);
+  } else if (target.type === "checkbox" && target.closest("#rendered")) check(editor, target);
 });
 
 // Files that are dropped or pasted.

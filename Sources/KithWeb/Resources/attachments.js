@@ -1,6 +1,7 @@
 // Attaches files to the note that is open: a picture is put where the cursor was, whatever the person types until it is sent.
 
-import { current, notDone, say } from "./app.js";
+import { say } from "./alerts.js";
+import { current, notDone } from "./app.js";
 import { moved } from "./merge.js";
 import { send } from "./requests.js";
 

@@ -1,11 +1,13 @@
 // The editor of the note that is open: it saves what the person types, shows what others write meanwhile, and loses no letter on the way.
 
-import { merge, moved, shown } from "./merge.js";
+import { merge, shown } from "./merge.js";
 import { Attachments } from "./attachments.js";
+import { enableChecks } from "./checks.js";
 import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
 import { isDeleted, writeAnew } from "./gone.js";
-import { alertWith, isOnline, notDone, saveOrphans } from "./app.js";
+import { alertWith } from "./alerts.js";
+import { isOnline, notDone, saveOrphans } from "./app.js";
 import { api, getPart } from "./requests.js";
 
 const pauseMilliseconds = 300;
@@ -87,7 +89,7 @@ export class Editor {
       if (this.title.value !== title) this.title.value = title;
       this.showFields(note);
       if (this.isDirty) this.changed(); else this.tell("Saved");
-      this.enableChecks();
+      enableChecks(this.rendered);
       // This tab's own draft has what is in them.
       for (const { key } of left) if (key !== drafts.keyOf(this.id) || !this.isDirty) localStorage.removeItem(key);
       this.dropEarly();
@@ -353,7 +355,7 @@ export class Editor {
       if (turn !== this.renderings || html === this.reading) return;
       const inside = () => [...this.rendered.querySelectorAll("a, button, input")], focused = inside().indexOf(document.activeElement);
       this.rendered.innerHTML = this.reading = html;
-      this.enableChecks();
+      enableChecks(this.rendered);
       if (focused >= 0) inside()[focused]?.focus({ preventScroll: true });
     } catch (error) {
       this.failed(error);
@@ -366,44 +368,6 @@ export class Editor {
     if (!line?.offsetParent) return;
     const { safety } = await api(`/api/note/${this.id}/safety`);
     if (line.textContent !== safety) line.textContent = safety;
-  }
-
-  /** Boxes of check lists can be ticked where they are shown. */
-  enableChecks() {
-    for (const box of this.rendered.querySelectorAll("li[data-sourcepos] input[type=checkbox]")) {
-      box.disabled = false;
-      box.setAttribute("aria-label", box.parentElement.textContent.trim() || "Item");
-    }
-  }
-
-  /** Ticks the box, or takes the tick off, in the line of the text that it stands for. */
-  check(box) {
-    const { version } = this.rendered.querySelector("#markdown").dataset, { checked } = box;
-    const item = box.closest("li[data-sourcepos]");
-    if (!item) return;
-    const index = Number(item.dataset.sourcepos.split(":")[0]) - 1, tick = () => this.tick(version, index, checked);
-    // The box may be of a newer version than this editor has loaded.
-    if (!tick()) { this.reading = null; this.refresh().then(tick); }
-  }
-
-  /** Ticks a box of a version, or takes the tick off; `false` if its text is not known. */
-  tick(version, index, isTicked) {
-    const text = this.base ? this.versions.get(version) : undefined;
-    if (text === undefined) return false;
-    const lines = text.split("\n"), [start] = /^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+/.exec(lines[index]) ?? [""];
-    // By now, the line may stand elsewhere, and the box may be another one.
-    const at = moved(lines.slice(0, index).join("\n").length + (index > 0 ? 1 : 0) + start.length, text, this.area.value);
-    const [box] = /^\[[xX ]{1,2}\]/.exec(this.area.value.slice(at, at + 4)) ?? [];
-    if (!box) return true;
-    const { selectionStart, selectionEnd } = this.area;
-    const follow = (place) => moved(place, this.steps.text, this.area.value);
-    this.learn();
-    this.area.setRangeText(`[${isTicked ? "x" : " "}]`, at, at + box.length, "preserve");
-    this.area.setSelectionRange(follow(selectionStart), follow(selectionEnd));
-    this.learn();
-    this.changed();
-    this.save();
-    return true;
   }
 
   attach(files, isPasted = false) { return this.attachments.attach(files, isPasted); }

@@ -1,6 +1,7 @@
 // What was typed into a note that was deleted meanwhile: a person can write it as a new note.
 
-import { alertWith, current, go, here, notDone, once, say } from "./app.js";
+import { alertWith, once, say } from "./alerts.js";
+import { current, go, here, notDone } from "./app.js";
 import * as drafts from "./drafts.js";
 import { merge } from "./merge.js";
 import { api } from "./requests.js";

@@ -2,7 +2,8 @@
 
 import { diff } from "./diff.js";
 import { shown, unshown } from "./merge.js";
-import { go, here, notDone, once } from "./app.js";
+import { once } from "./alerts.js";
+import { go, here, notDone } from "./app.js";
 import { api, getPart } from "./requests.js";
 
 const find = (selector) => document.querySelector(selector);
