@@ -10,9 +10,20 @@ extension NotesStore {
     public func add(
         title: String, body: String = "", color: NoteColor = .none, tags: NoteTags = []
     ) throws(NotesError) -> Note {
+        try add(id: nil, title: title, body: body, color: color, tags: tags)
+    }
+
+    /// Adds a note once, however often that is asked for under one id: if the note is there as it was added, it is the answer. If it was
+    /// changed or deleted since, another one is added.
+    package func add(once id: UUID, title: String, body: String) throws(NotesError) -> Note {
+        if let note = try note(id), note.title == title, note.body == body { return note }
+        return try add(id: try knows(id) ? nil : id, title: title, body: body, color: .none, tags: [])
+    }
+
+    private func add(id: UUID?, title: String, body: String, color: NoteColor, tags: NoteTags) throws(NotesError) -> Note {
         let now = options.nowMilliseconds()
         let note = Note(
-            id: options.makeID(now), title: title, body: body, color: color, tags: tags,
+            id: id ?? options.makeID(now), title: title, body: body, color: color, tags: tags,
             createdMilliseconds: now, updatedMilliseconds: now)
         try NoteLimits.check(note)
         try NotesError.mapping {

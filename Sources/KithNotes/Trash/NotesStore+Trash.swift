@@ -13,6 +13,11 @@ extension NotesStore {
         }
     }
 
+    /// Whether a note is there, or is known to have been deleted. It is not known for ever.
+    package func knows(_ id: UUID) throws(NotesError) -> Bool {
+        try NotesError.mapping { try store.knows(RowID(id), in: NotesSchema.table) }
+    }
+
     /// The notes in the trash that a person means, as in ``find(_:)``.
     ///
     /// - Throws: ``NotesError`` with code `notFound`, or `ambiguous` with the notes that could be meant.

@@ -56,6 +56,15 @@ extension SyncedDatabase {
         }
     }
 
+    /// Whether a row is shown, or is known to have been deleted.
+    package func knows(_ id: RowID, in table: String) throws(StoreError) -> Bool {
+        try read { ledger in
+            guard let found = ledger.catalog.table(named: Array(table.utf8)), let tracked = found.tracked else { return false }
+            if try ledger.hiddenRow(found.number, id) != nil { return true }
+            return try UserTable(connection: ledger.connection, table: found, tracked: tracked).find(id) != nil
+        }
+    }
+
     /// Empties the trash of `table`, or of all tables: what is there cannot be restored any more. Its bytes go when
     /// no device needs them any more.
     /// - Returns: how many rows that were.

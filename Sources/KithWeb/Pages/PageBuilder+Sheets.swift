@@ -77,7 +77,7 @@ extension PageBuilder {
     }
 
     func history(of id: UUID) throws -> String {
-        guard let note = try notes.note(id) else { throw ErrorAnswer.noNote }
+        guard let note = try notes.note(id) else { throw try ErrorAnswer.noNote(id, in: notes) }
         let names = deviceNames
         let versions = try notes.history(of: id).reversed().map { version -> [String: Any] in
             [

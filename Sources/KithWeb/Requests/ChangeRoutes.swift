@@ -12,14 +12,11 @@ struct ChangeRoutes: Sendable {
     func add(to router: Router<BasicRequestContext>) {
         router.get("/api/note/:id") { _, context in
             let id = try context.noteID()
-            guard let answer = try await DiskWork.run({ try notes.versionedNote(id).map { try NoteAnswer($0, in: notes) } }) else {
-                throw ErrorAnswer.noNote
-            }
-            return try Response.json(answer)
+            return try Response.json(try await DiskWork.run { try NoteAnswer(of: id, in: notes) })
         }
         router.post("/api/note") { request, _ in
             let change = try await request.decode(NewNote.self, limits)
-            let note = try await DiskWork.run { try notes.add(title: change.title, body: change.body ?? "") }
+            let note = try await DiskWork.run { try change.add(to: notes) }
             return try Response.json(["id": note.id.uuidString.lowercased()])
         }
         router.post("/api/note/:id/body") { request, context in
@@ -37,9 +34,8 @@ struct ChangeRoutes: Sendable {
             let answer = try await DiskWork.run {
                 try notes.edit(id, isStep: !change.isTitleAlone) { try change.apply(to: &$0) }
                 if let isPinned = change.isPinned { try notes.pin([id], isPinned) }
-                return try notes.versionedNote(id).map { try NoteAnswer($0, in: notes) }
+                return try NoteAnswer(of: id, in: notes)
             }
-            guard let answer else { throw ErrorAnswer.noNote }
             return try Response.json(answer)
         }
         router.post("/api/notes/change") { request, _ in
@@ -61,7 +57,13 @@ struct ChangeRoutes: Sendable {
 }
 
 extension ErrorAnswer {
-    static let noNote = ErrorAnswer(.notFound, "notFound", "This note was deleted.")
+    /// What is said of a note that is not there: a page that is open may have asked another Kith before, at the same address.
+    static func noNote(_ id: UUID, in notes: NotesStore) throws -> ErrorAnswer {
+        if try notes.knows(id) { return ErrorAnswer(.notFound, "notFound", "This note was deleted.") }
+        return ErrorAnswer(
+            .notFound, "unknownNote",
+            "There is no such note here. It was deleted long ago, or belongs to another Kith that had this address.")
+    }
 }
 
 /// A note as the scripts get it.
@@ -76,6 +78,12 @@ struct NoteAnswer: Encodable {
     /// Whether several versions of it are kept, of which one is to be chosen.
     let isContested: Bool
 
+    /// - Throws: an ``ErrorAnswer`` if the note is not there.
+    init(of id: UUID, in notes: NotesStore) throws {
+        guard let note = try notes.versionedNote(id) else { throw try ErrorAnswer.noNote(id, in: notes) }
+        try self.init(note, in: notes)
+    }
+
     init(_ versioned: VersionedNote, in notes: NotesStore) throws {
         let note = versioned.note
         (id, title, text, version) = (note.id.uuidString.lowercased(), note.title, note.body, versioned.version.description)
@@ -87,6 +95,13 @@ struct NoteAnswer: Encodable {
 private struct NewNote: Decodable {
     let title: String
     let body: String?
+    /// Under which the page may ask for it again, if it has heard no answer.
+    let id: UUID?
+
+    func add(to notes: NotesStore) throws -> Note {
+        let body = body ?? ""
+        return try id.map { try notes.add(once: $0, title: title, body: body) } ?? notes.add(title: title, body: body)
+    }
 }
 
 private struct NewBody: Decodable {

@@ -18,8 +18,10 @@ struct PageRoutes: Sendable {
         router.get("/") { request, _ in try await show(request, .notes) { builder.empty() } }
         router.get("/note/:id") { request, context in
             let id = try context.noteID()
-            let note = try await DiskWork.run { try notes.versionedNote(id) }
-            guard let note else { throw ErrorAnswer(.notFound, "notFound", "This note was deleted.") }
+            let note = try await DiskWork.run {
+                guard let note = try notes.versionedNote(id) else { throw try ErrorAnswer.noNote(id, in: notes) }
+                return note
+            }
             return try await show(request, .note(note.note)) { try builder.note(note) }
         }
         router.get("/conflicts") { request, _ in try await show(request, .conflicts) { try builder.conflicts() } }
@@ -50,7 +52,7 @@ struct PageRoutes: Sendable {
         router.get("/api/note/:id/safety") { _, context in
             let id = try context.noteID()
             let safety = try await DiskWork.run {
-                guard let note = try notes.note(id) else { throw ErrorAnswer.noNote }
+                guard let note = try notes.note(id) else { throw try ErrorAnswer.noNote(id, in: notes) }
                 return try builder.safety(of: note, notes.attachments(of: id))
             }
             return try Response.json(["safety": safety ?? ""])

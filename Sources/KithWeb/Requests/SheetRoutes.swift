@@ -75,7 +75,7 @@ private struct Choice: Decodable {
     let index: Int
 
     func make(in notes: NotesStore) throws -> Note {
-        guard let current = try notes.note(note) else { throw ErrorAnswer.noNote }
+        guard let current = try notes.note(note) else { throw try ErrorAnswer.noNote(note, in: notes) }
         guard let conflict = try notes.conflicts(of: current).first(where: { PageBuilder.mark(of: $0) == mark }) else {
             throw NotesError(.changedMeanwhile, "The versions changed in the meantime. Look at them again before you choose.")
         }

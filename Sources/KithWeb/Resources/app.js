@@ -9,7 +9,7 @@ import { Several } from "./several.js";
 import { alertNames, alertWith, once, say } from "./alerts.js";
 import { api, getPart, request } from "./requests.js";
 import * as drafts from "./drafts.js";
-import { isDeleted, offerAnew } from "./gone.js";
+import { offerAnew, standing } from "./gone.js";
 import { arriveAtSheet, clickedOnSheet, forgetPairing, lookAtDevices, showPairing } from "./sheets.js";
 
 const retryMilliseconds = 1_000;
@@ -166,10 +166,10 @@ export function saveOrphans() {
       } catch (error) {
         if (error.isOffline) return;
         if (error.isFinal) refused.set(orphan.key, orphan.id);
-        const isGone = error.code === "notFound" && (await isDeleted(orphan.id));
+        const where = error.code === "notFound" ? await standing(orphan.id) : "there";
         // Meanwhile the person may have written or discarded it.
         if (localStorage.getItem(orphan.key) === null) continue;
-        if (isGone) offerAnew(orphan, () => { refused.delete(orphan.key); return saveOrphans(); });
+        if (where !== "there") offerAnew(orphan, where, () => { refused.delete(orphan.key); return saveOrphans(); });
         else alertWith(orphan.key, "What was typed here into a note could not be saved, and is kept in this browser. Open the note to look at it: " + error.message);
       }
     }

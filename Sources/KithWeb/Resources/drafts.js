@@ -70,6 +70,16 @@ export async function orphans() {
   return found;
 }
 
+/** The draft that is kept under a name, with the id of the note that it may be written as; `null` if there is none. */
+export function named(name) {
+  const draft = parse(localStorage.getItem(name));
+  if (draft && !draft.anew) {
+    draft.anew = crypto.randomUUID();
+    store(name, draft);
+  }
+  return draft;
+}
+
 /** The draft that a text of the storage is; `null` if it is none. */
 export function parse(text) {
   try {

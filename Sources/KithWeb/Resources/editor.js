@@ -5,7 +5,7 @@ import { Attachments } from "./attachments.js";
 import { enableChecks } from "./checks.js";
 import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
-import { isDeleted, writeAnew } from "./gone.js";
+import { standing, writeAnew } from "./gone.js";
 import { alertWith } from "./alerts.js";
 import { isOnline, notDone, saveOrphans } from "./app.js";
 import { api, getPart } from "./requests.js";
@@ -41,10 +41,14 @@ export class Editor {
     this.pending = null;
     /** The new note that this deleted one was written as, and what that has of it: `{id, title, body}`. */
     this.anew = null;
+    /** What was sent as this new note: `{title, body, id}`; the answer may be lost. */
+    this.sent = null;
     /** Whether this browser had room to keep what was typed. */
     this.isKept = true;
     /** What others wrote while the person composed a letter: `{note, before}`, as for {@link take}, which waits for the letter. */
     this.held = null;
+    /** What the node said when it did not find the note: see {@link standing}. */
+    this.where = "there";
     this.isClosed = false;
     this.renderings = 0;
     /** The HTML of the text as it reads, as the server sent it. */
@@ -185,7 +189,7 @@ export class Editor {
   keep() {
     const { base } = this, { text, version, title } = base ?? this.begun;
     if (!base) this.earlyKey = drafts.keyOf(this.id, true);
-    const draft = { base: { text, version, title }, text: this.area.value, title: this.title.value, pending: this.pending };
+    const draft = { base: { text, version, title }, text: this.area.value, title: this.title.value, pending: this.pending, anew: this.sent?.id };
     return this.isKept = drafts.keep(this.id, draft, !base);
   }
 
@@ -403,13 +407,13 @@ export class Editor {
   }
 
   failed(error) {
-    if (error.code === "notFound" && this.base) {
+    if (["notFound", "unknownNote"].includes(error.code) && this.base) {
       // The note may be there all the same, if the server does not know a version of its text. It may be restored while this is asked: so
       // whoever looks at it next waits for the answer.
       this.enqueue(async () => {
-        const isGone = await isDeleted(this.id);
+        this.where = await standing(this.id);
         if (!this.isIdle) this.tellUnsaved();
-        if (isGone) this.isGone(); else this.tryAgain();
+        if (this.where === "there") this.tryAgain(); else this.isGone();
       });
       return;
     }
@@ -431,9 +435,9 @@ export class Editor {
     if (!this.isClosed) for (const name of ["note", "room"]) alertWith(name, null);
   }
 
-  /** The note was deleted while it was open. */
+  /** The note was deleted while it was open, or another Kith is at this address now. */
   isGone() {
-    if (this.element.querySelector("#gone")) return;
+    if (this.element.querySelector("#gone")) return this.tellGone();
     const notice = Object.assign(document.createElement("div"), { id: "gone", className: "notice" });
     notice.setAttribute("role", "alert");
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Write it as a new note" });
@@ -447,15 +451,16 @@ export class Editor {
   tellGone() {
     const words = this.element.querySelector("#gone span");
     const kept = `What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `;
-    if (words) words.textContent = "This note was deleted. " + (this.isIdle ? "" : kept);
+    const why = this.where === "unknown" ? "This note is none of those that are here now. " : "This note was deleted. ";
+    if (words) words.textContent = why + (this.isIdle ? "" : kept);
   }
 
-  /** The note was deleted, and is there again. */
+  /** The note was gone, and is there again. */
   isBack() {
     const notice = this.element.querySelector("#gone");
     if (!notice) return;
     notice.remove();
-    this.anew = null;
+    this.anew = this.sent = null;
     if (this.isDirty) this.save();
   }
 

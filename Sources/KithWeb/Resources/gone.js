@@ -6,27 +6,33 @@ import * as drafts from "./drafts.js";
 import { merge } from "./merge.js";
 import { api } from "./requests.js";
 
-/** Whether the note is gone. An answer `notFound` to a save may also mean that a version of the text is unknown. */
-export async function isDeleted(id) {
+/**
+ * What the node says of a note that it did not find: "there", "deleted", or "unknown", if it is none of its notes. To a save the answer
+ * `notFound` may also mean that a version of the text is unknown.
+ */
+export async function standing(id) {
   try {
     await api(`/api/note/${id}`);
-    return false;
+    return "there";
   } catch ({ code }) {
-    return code === "notFound";
+    return { notFound: "deleted", unknownNote: "unknown" }[code] ?? "there";
   }
 }
 
 /** Offers to write a draft as a new note, or to discard it. `save` saves it into its own note, which may be restored by then. */
-export function offerAnew({ id: note, draft: { title, text }, key }, save) {
+export function offerAnew({ id: note, draft: { title, text }, key }, where, save) {
+  const why = where === "deleted"
+    ? "A note was deleted before what was typed into it here was saved"
+    : "What was typed into a note that is none of these is kept in this browser. That note was deleted long ago, or belongs to another Kith that had this address";
   const forget = () => { localStorage.removeItem(key); alertWith(key, null); };
-  alertWith(key, `A note was deleted before what was typed into it here was saved: “${title || text.slice(0, 40)}”. `, {
+  alertWith(key, `${why}: “${title || text.slice(0, 40)}”. `, {
     label: "Write it as a new note",
     run: () => once(`write ${note}`, async () => {
-      const isHere = here(), kept = localStorage.getItem(key), draft = drafts.parse(kept);
+      const isHere = here(), draft = drafts.named(key), kept = localStorage.getItem(key);
       // It may be saved by now, or be another one than when this was offered.
       if (!draft) return forget();
       try {
-        const { id: written } = await api("/api/note", { title: draft.title, body: draft.text });
+        const { id: written } = await api("/api/note", { title: draft.title, body: draft.text, id: draft.anew });
         if (localStorage.getItem(key) === kept) forget();
         if (isHere()) await go(`/note/${written}`);
       } catch (error) {
@@ -36,7 +42,7 @@ export function offerAnew({ id: note, draft: { title, text }, key }, save) {
   }, {
     label: "Discard",
     run: async () => {
-      if (await isDeleted(note)) return forget();
+      if ((await standing(note)) !== "there") return forget();
       await save();
       if (localStorage.getItem(key) === null) say("The note was restored: what was typed is saved in it.");
     },
@@ -48,8 +54,10 @@ export const writeAnew = (editor) => once(`write ${editor.id}`, async () => {
   const { area, title } = editor;
   try {
     if (!editor.anew) {
-      const sent = { title: title.value, body: area.value };
-      editor.anew = { ...sent, ...(await api("/api/note", sent)) };
+      // If the answer is lost, the same is sent again: the node writes it once.
+      editor.sent ??= { title: title.value, body: area.value, id: crypto.randomUUID() };
+      editor.keep();
+      editor.anew = { ...editor.sent, ...(await api("/api/note", editor.sent)) };
     }
     const { id, ...sent } = editor.anew, isOpen = current() === editor;
     const focused = [area, title].find((field) => field.matches(":focus"));
@@ -76,6 +84,7 @@ export const writeAnew = (editor) => once(`write ${editor.id}`, async () => {
     editor.tell("Saved");
     editor.tellGone();
   } catch (error) {
+    if (error.isFinal) editor.sent = null;
     notDone(error);
   }
 });

@@ -7,7 +7,7 @@ import Testing
 struct BrowserTests {
     /// Each list at the same time as the other, one part after the other in one browser: its start takes longer than some of them.
     static let parts = [
-        ["letters", "pictures", "hands", "order", "merge", "early", "moving_on", "gone", "twice"]
+        ["letters", "pictures", "hands", "order", "merge", "early", "moving_on", "gone", "elsewhere", "twice"]
             + (ProcessInfo.processInfo.environment["KITH_PICTURES"] == nil ? [] : ["readme"]),
         ["pairing", "news", "hostile", "conflicts", "typing", "undo", "restart", "history", "first", "lan", "titles", "quick", "pasted"],
     ]
