@@ -60,6 +60,69 @@ struct FolderAttachmentTests {
         #expect(try notes.steps.nextUndo() == nil)
     }
 
+    @Test(
+        "a file that is moved or copied to another folder keeps its attachments, and a new one there has what it links to",
+        arguments: ["![](attachments/p.png)", "![[p.png]]", ""])
+    func moved(body: String) throws {
+        let note = try notes.add(title: "Note", body: body)
+        try notes.attach(URL(filePath: place.write("p.png", "PNG")), to: note.id)
+        try machine.sync()
+        var path = "Note.md"
+        for folder in ["work", "work/2026", "other/deep/down"] {
+            try FileManager.default.createDirectory(atPath: machine.path(folder), withIntermediateDirectories: true)
+            try FileManager.default.moveItem(atPath: machine.path(path), toPath: machine.path("\(folder)/Note.md"))
+            path = "\(folder)/Note.md"
+            machine.clock.advance(1_000)
+            try machine.sync()
+            #expect(try names(of: note.id) == ["p.png"], "\(path)")
+            #expect(try machine.read(path).contains("attachments/p.png") && machine.sync().isQuiet)
+        }
+        try machine.save(machine.read(path), as: "work/Copy.md")
+        try machine.save("See ![](attachments/p.png).", as: "work/New.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        for title in ["Copy", "New"] { #expect(try names(of: #require(try notes.titled(title)).id) == ["p.png"], "\(title)") }
+        #expect(try names(of: note.id) == ["p.png"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")) == ["p.png"])
+    }
+
+    @Test func `a note of which the file is deleted stays if another machine has attached something to it since`() throws {
+        var ids: [UUID] = []
+        // Of many files that go at once, the notes would stay.
+        for number in 1...20 { try notes.add(title: "Other \(number)", body: "") }
+        for title in ["Stays", "Goes"] {
+            let note = try notes.add(title: title, body: "text")
+            try notes.attach(URL(filePath: place.write("p.png", "PNG")), to: note.id)
+            ids.append(note.id)
+        }
+        try machine.sync()
+        for title in ["Stays", "Goes"] { try FileManager.default.removeItem(atPath: machine.path("\(title).md")) }
+        try notes.attach(URL(filePath: place.write("z.png", "ZZZ")), to: ids[0])
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try notes.note(ids[1]) == nil)
+        #expect(try names(of: ids[0]) == ["p.png", "z.png"] && machine.read("Stays.md").contains("z.png"))
+    }
+
+    @Test func `nothing is written through a link that stands in place of the folder of attachments`() throws {
+        let note = try notes.add(title: "Note", body: "text")
+        try notes.attach(URL(filePath: place.write("p.png", "PNG")), to: note.id)
+        try machine.sync()
+        let elsewhere = place.path("elsewhere")
+        try FileManager.default.moveItem(atPath: machine.path("attachments"), toPath: elsewhere)
+        try FileManager.default.createSymbolicLink(atPath: machine.path("attachments"), withDestinationPath: elsewhere)
+        try notes.attach(URL(filePath: place.write("q.png", "QQQ")), to: note.id)
+        try notes.edit(note.id) { $0.body = "more" }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere) == ["p.png"])
+        #expect(try machine.read("Note.md").contains("more") && names(of: note.id) == ["p.png", "q.png"])
+        try FileManager.default.removeItem(atPath: machine.path("attachments"))
+        try FileManager.default.moveItem(atPath: elsewhere, toPath: machine.path("attachments"))
+        try machine.sync()
+        #expect(try machine.read("attachments/q.png") == "QQQ" && names(of: note.id) == ["p.png", "q.png"])
+    }
+
     @Test func `an attachment that was detached elsewhere does not come back, though the text links to it`() throws {
         let note = try notes.add(title: "Note", body: "See ![[d.txt]]")
         let attachment = try notes.attach(URL(filePath: place.write("d.txt", "bytes")), to: note.id)

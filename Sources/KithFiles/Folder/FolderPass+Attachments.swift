@@ -17,7 +17,9 @@ extension FolderPass {
             let known = try database.read { db in try tables.path(of: attachment, db) }
             if let known, ForeignFile.kind(place(known)) != .missing {
                 placed.append((known, attachment.name))
-            } else if let file = try notes.store.provenAttachment(attachment.content) {
+            } else if FolderWalk.oddity(above: MarkdownExport.attachmentFolder + "/x", in: root) == nil,
+                let file = try notes.store.provenAttachment(attachment.content)
+            {
                 placed.append((try place(file, of: attachment, at: known), attachment.name))
             } else {
                 report.awaited.insert(whole.id)
@@ -56,9 +58,9 @@ extension FolderPass {
     /// Removes the files of attachments that the note's file named and no note has any more: the text may link to them yet, and the next
     /// pass would attach them again. A file that a program has written since stays.
     func removeDetached(since record: FolderRecord, _ content: FolderContent) throws {
-        let named = Set(content.attachments.compactMap { Self.attachment($0.path, in: record.path) })
+        let named = Set(content.attachments.compactMap { attachment($0.path, in: record.path) })
         for link in record.links {
-            guard let link = MarkdownNote.Attachment(link: link), let target = Self.attachment(link.path, in: record.path),
+            guard let link = MarkdownNote.Attachment(link: link), let target = attachment(link.path, in: record.path),
                 !named.contains(target)
             else { continue }
             try clear(target.text, of: nil) { "\(target.text) (\($0))" }
@@ -96,7 +98,7 @@ extension FolderPass {
     mutating func attachFiles(_ content: FolderContent, at path: String, to note: UUID, isFound: Bool = false) throws {
         let linked = Set(linked(content.body, at: path))
         for attachment in content.attachments {
-            guard let target = Self.attachment(attachment.path, in: path) else { continue }
+            guard let target = self.attachment(attachment.path, in: path) else { continue }
             // The text may know it by the name of its file alone.
             let named = FolderPath("\(MarkdownExport.attachmentFolder)/\(attachment.name)")
             let isOther = linked.contains(target) && !linked.contains(named)
@@ -116,7 +118,7 @@ extension FolderPass {
         return MarkdownLinks.links(in: body).compactMap { readings in
             let targets = readings.compactMap { link in
                 let isName = link.isWiki && !link.path.contains("/")
-                return Self.attachment(isName ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path, in: path)
+                return attachment(isName ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path, in: path)
             }
             return targets.count < 2 ? targets.first : targets.first(where: isThere) ?? targets.first
         }
@@ -127,10 +129,29 @@ extension FolderPass {
         return false
     }
 
-    /// The file among the attachments that a link in the file at `path` leads to.
-    private static func attachment(_ link: String, in path: String) -> FolderPath? {
-        guard let target = RelativePath.resolved(link, in: RelativePath.folder(of: path)) else { return nil }
-        return isAttachment(target) ? FolderPath(target) : nil
+    /// The file among the attachments that a link in the file at `path` leads to. A link that leads nowhere may have been written for another
+    /// place: the file was moved or copied since, or is the text of a note, which names attachments as from the outermost folder.
+    private func attachment(_ link: String, in path: String) -> FolderPath? {
+        let target = RelativePath.resolved(link, in: RelativePath.folder(of: path))
+        if let target, Self.isAttachment(target) { return FolderPath(target) }
+        if let target, ForeignFile.kind(place(target)) != .missing { return nil }
+        guard let outermost = AttachmentLinks.outermost(link).flatMap({ RelativePath.resolved($0, in: "") }) else { return nil }
+        return Self.isAttachment(outermost) ? FolderPath(outermost) : nil
+    }
+
+    /// Whether a note has an attachment that its file did not name.
+    func hasOtherAttachments(_ record: FolderRecord, _ db: Database) throws -> Bool {
+        let named = Set(record.links.compactMap { MarkdownNote.Attachment(link: $0) }.compactMap { attachment($0.path, in: record.path) })
+        let (tables, known) = (tables, named)
+        let files = try Row.fetchAll(db, sql: "SELECT file, name FROM attachment WHERE note = ?", arguments: [record.note.data])
+        return try files.contains { file in
+            let isNamed = try known.contains { target in
+                try tables.attachment(at: target.text, db).map {
+                    $0.content == file["file"] as String? && $0.name == file["name"] as String?
+                } ?? false
+            }
+            return !isNamed
+        }
     }
 
     /// - Parameters:
@@ -181,8 +202,8 @@ extension FolderPass {
     func detachFiles(_ content: FolderContent, at path: String, since record: FolderRecord) throws {
         // A file without our front matter says nothing of attachments.
         guard content.id == record.note else { return }
-        let named = Set(content.attachments.compactMap { Self.attachment($0.path, in: path) })
-        let before = record.links.compactMap { MarkdownNote.Attachment(link: $0) }.compactMap { Self.attachment($0.path, in: record.path) }
+        let named = Set(content.attachments.compactMap { attachment($0.path, in: path) })
+        let before = record.links.compactMap { MarkdownNote.Attachment(link: $0) }.compactMap { attachment($0.path, in: record.path) }
         let tables = tables
         for target in before where !named.contains(target) {
             guard let known = try database.read({ db in try tables.attachment(at: target.text, db) }) else { continue }

@@ -230,8 +230,9 @@ extension FolderPass {
         let isDeleted = try database.write { db in
             guard let record = try tables.record(of: note, db) else { return false }
             try tables.remove(note, db)
-            // What was written since stays, and gets a file again.
-            guard let current = try NotesStore.fetch(note, db), FolderNote.says(current, record) else { return false }
+            // What was written or attached since stays, and gets a file again.
+            guard let current = try NotesStore.fetch(note, db), FolderNote.says(current, record), try !hasOtherAttachments(record, db)
+            else { return false }
             try FolderNote.delete(note, db)
             try tables.addDeleted(1, lately: tables.deletedLately(since: now - Self.latelyMilliseconds, db), now, db)
             return true

@@ -41,6 +41,9 @@ struct AttachmentLinks {
     /// Whether a path leads to the folder of attachments.
     static func isOne(_ path: String) -> Bool { parts(of: path) != nil }
 
+    /// A path to the folder of attachments as from the folder that has it; `nil` for a path to something else.
+    static func outermost(_ path: String) -> String? { parts(of: path).map { "\(MarkdownExport.attachmentFolder)/\($0.name)" } }
+
     /// The way to the folder of attachments, and what is behind it; `nil` for a path to something else.
     private static func parts(of path: String) -> (folder: String, name: String)? {
         var rest = path.utf8[...]
