@@ -83,6 +83,35 @@ struct OddExportTests {
         #expect(try desk.run("vault").present == 1)
     }
 
+    @Test func `a link of Markdown in a vault means a file in any folder, as Obsidian's does`() throws {
+        try desk.folder.write("v/.obsidian/app.json", "{}")
+        try desk.folder.write("v/Attach/My pic.png", "PNG")
+        try desk.folder.write(
+            "v/Notes/A.md", "![](My%20pic.png) ![](attach/my%20pic.png) ![](https://example.com/My%20pic.png) ![](no.png)")
+        let report = try desk.run("v")
+        #expect(report.added == 1 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
+        let body = try desk.notes.titled("A")?.body
+        #expect(
+            body == "![](attachments/My%20pic.png) ![](attachments/My%20pic.png) ![](https://example.com/My%20pic.png) ![](no.png)")
+    }
+
+    @Test func `a note of a TextBundle has the bundle's name, and stays one if an earlier version has imported it`() throws {
+        try desk.folder.write("b/Trip.textbundle/text.md", "![](assets/p.png)")
+        try desk.folder.write("b/Trip.textbundle/assets/p.png", "PNG")
+        try desk.folder.write("b/Trip.textbundle/info.json", "{}")
+        try desk.folder.write("b/My.Notes.textbundle/text.markdown", "# My notes")
+        try desk.folder.write("b/plain/text.md", "plain")
+        let report = try desk.run("b")
+        #expect(report.added == 3 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
+        #expect(try Set(desk.notes.list().map(\.title)) == ["Trip", "My.Notes", "text"])
+        // As an earlier version has imported one.
+        let again = try ImportDesk()
+        let id = UUID.derived(from: ["kith import 1", "My.Notes.textbundle/text.markdown", "text", "# My notes"], milliseconds: nil)
+        let note = Note(id: id, title: "text", body: "# My notes", createdMilliseconds: 1, updatedMilliseconds: 1)
+        #expect(try again.notes.insert([WholeNote(note)]) == [.added])
+        #expect(try NoteImport.run(desk.folder.path("b"), into: again.notes).present == 1)
+    }
+
     @Test func `a link to a place in an attachment leads there afterwards`() throws {
         let text = "[p](b.pdf#page=12)\n<a href=\"b.pdf#page=3\">x</a> [a](<b.pdf#page=5>) [[b.pdf#page=6]]\n[d]: b.pdf#page=4\n"
         try desk.folder.write("R.md", text)

@@ -82,7 +82,7 @@ struct MarkdownFolder {
     private static let leftNamed = 5
 
     private func remarkLeftFiles(_ importer: NoteImport) {
-        let left = walk.files.map(\.path).filter { !Self.isNote($0) && !used.contains(FolderPath($0)) }
+        let left = walk.files.map(\.path).filter { !Self.isNote($0) && !used.contains(FolderPath($0)) && !Self.describesBundle($0) }
         if left.isEmpty { return }
         let files =
             left.count == 1
@@ -104,7 +104,9 @@ struct MarkdownFolder {
         var parsed = try MarkdownNote(bytes)
         // Joplin parts its front matter from the text with an empty line.
         if isJoplin, parsed.id == nil, parsed.title != nil, parsed.body.hasPrefix("\n") { parsed.body.removeFirst() }
-        var note = ForeignNote(origin: file.path, title: parsed.title ?? stem, body: parsed.body)
+        var note = ForeignNote(origin: file.path, title: parsed.title ?? Self.bundle(of: file.path) ?? stem, body: parsed.body)
+        // Earlier versions knew no bundles.
+        if parsed.title == nil, !note.title.utf8.elementsEqual(stem.utf8) { note.formerTitle = stem }
         if parsed.hasBrokenFrontMatter {
             importer.report.remark(file.path, "Its front matter cannot be read as YAML, and was kept as text.", isLeftOut: false)
         }
@@ -131,6 +133,17 @@ struct MarkdownFolder {
             note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         }
         return note
+    }
+
+    /// The name of the TextBundle that a file is the text of, such as Bear writes; `nil` for any other file.
+    private static func bundle(of path: String) -> String? {
+        let (stem, ending) = FileName.parts(RelativePath.name(of: String(RelativePath.folder(of: path))))
+        let isText = FileName.parts(RelativePath.name(of: path)).stem == "text"
+        return isText && ending?.lowercased() == "textbundle" ? stem : nil
+    }
+
+    private static func describesBundle(_ path: String) -> Bool {
+        RelativePath.names(of: path).suffix(2).joined(separator: "/").lowercased().hasSuffix(".textbundle/info.json")
     }
 
     /// What earlier versions of Kith read in a file without an id.
@@ -179,7 +192,8 @@ struct MarkdownFolder {
         var names = AttachmentNames()
         for attachment in parsed.attachments {
             let named = RelativePath.resolved(attachment.path, in: RelativePath.folder(of: note.origin))
-            guard let path = named.flatMap(paths.file(at:)) else {
+            // Or it says it as before it was moved to another folder.
+            guard let path = named.flatMap(paths.file(at:)) ?? AttachmentLinks.outermost(attachment.path).flatMap(paths.file(at:)) else {
                 Self.remarkMissing(attachment.path, note.origin, importer)
                 continue
             }
@@ -213,7 +227,7 @@ struct MarkdownFolder {
         }
         note.attachments += attachments
         if !note.body.utf8.elementsEqual(text.utf8) { note.said = text }
-        (note.formerTitle, text) = (former?.title, former?.body ?? text)
+        (note.formerTitle, text) = (former?.title ?? note.formerTitle, former?.body ?? text)
         // If earlier versions found attachments in the front matter, they left the links of the text as they were.
         if former?.hasAttachments == true {
             note.formerBodies = [text]
@@ -264,7 +278,7 @@ struct MarkdownFolder {
             found = paths.file(at: path) ?? (link.isWiki ? paths.file(named: link.path) : nil)
             if found == nil, !isFormer, let vault = vault(of: note) {
                 found = RelativePath.resolved(link.path, in: vault).flatMap(paths.file(at:))
-                if found == nil, link.isWiki { found = paths.file(endingIn: path) }
+                if found == nil { found = paths.file(endingIn: path) }
             }
         }
         return found
