@@ -124,6 +124,19 @@ struct ScenarioReaderTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("events:\n  - {at: 1h, recover: b}", "b has all its notes"),
+            ("events:\n  - {at: 3h, recover: b}\n  - {at: 1h, empty: b}\n  - {at: 2h, recover: b}", "b has all its notes"),
+        ])
+    func `What cannot run or does nothing is refused`(text: String, words: String) {
+        let error = #expect(throws: ScenarioError.self) {
+            try ScenarioReader.read("lasts: 1d\nnodes: [a, b]\n\(text)", name: "test")
+        }
+        #expect(error?.problems.map(\.line) == [4])
+        #expect(error?.problems.first?.message.contains(words) == true, "\(String(describing: error))")
+    }
+
     @Test func `households and moves are read`() throws {
         let text = "lasts: 1d\nnodes: [a, b]\ntrust: household\nevents:\n  - {at: 1h, move: [a, b]}"
         let scenario = try ScenarioReader.read(text, name: "test")

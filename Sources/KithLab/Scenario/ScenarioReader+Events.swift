@@ -33,6 +33,12 @@ extension ScenarioReader {
         }
         if let value = fields.take("write") { actions += list(value).flatMap { write($0, at: at) } }
         reject(fields)
+        for action in actions {
+            switch action {
+            case .lose, .recover: losses.append((at, action, node))
+            default: break
+            }
+        }
         if actions.isEmpty, problems.count == problemsBefore { report(node, "Nothing happens here: add an action, such as cut: NODE.") }
         return actions.map { Scenario.Event(atMilliseconds: at, action: $0) }
     }
@@ -89,6 +95,21 @@ extension ScenarioReader {
         case .tag: .tag(text)
         case .untag: .untag(text)
         case .delete, .attach: .delete
+        }
+    }
+}
+
+extension ScenarioReader {
+    /// Complains about nodes that recover although nothing took their notes away.
+    func checkLosses() {
+        var lost: Set<Int> = []
+        for (_, loss) in losses.enumerated().sorted(by: { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }) {
+            switch loss.action {
+            case .lose(let node, _): lost.insert(node)
+            case .recover(let node) where lost.remove(node) == nil:
+                report(loss.place, "\(nodeNames[node]) has all its notes then; empty or remove them first.")
+            default: break
+            }
         }
     }
 }

@@ -11,6 +11,8 @@ package final class ScenarioReader {
     var lastsMilliseconds: Int64 = 0
     /// The writes of its events, in its order.
     var writes: [PlacedWrite] = []
+    /// What takes notes away and brings them back, and the event it stands in, in the order of the file.
+    var losses: [(at: Int64, action: Scenario.Action, place: Yams.Node)] = []
 
     /// The scenario of a file's text.
     ///
@@ -78,8 +80,11 @@ package final class ScenarioReader {
         if drawn + Double(scenario.events.count) > Double(Scenario.stepsMax) {
             report(root, "This makes more than \(Scenario.stepsMax) steps. Let the writes come less often.")
         }
-        // An addition in a part that could not be read would be missed.
-        if problems.isEmpty { checkNotes(scenario) }
+        // An addition or a loss in a part that could not be read would be missed.
+        if problems.isEmpty {
+            checkNotes(scenario)
+            checkLosses()
+        }
     }
 
     // MARK: Nodes and links
