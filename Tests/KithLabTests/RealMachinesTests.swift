@@ -180,6 +180,30 @@ struct RealMachinesTests {
         }
     }
 
+    @Test func `what begins with a dash is written like anything else`() throws {
+        let record = try run(
+            """
+            lasts: 2s
+            nodes: [a, b]
+            events:
+              - {at: 1s, write: {on: a, note: list, add: '--help', title: '--version', line: '-l', tag: '-t'}}
+              - {at: 1500ms, write: {on: a, note: list, untag: '-t'}}
+            """)
+        #expect(record.writes.map(\.outcome) == .init(repeating: "acknowledged", count: 5))
+        #expect(record.findings == [])
+    }
+
+    private func run(_ scenario: String) throws -> LabRecord {
+        var record: LabRecord?
+        try LabProgram.withFolder { folder in
+            let file = folder.appending(path: "scenario.yaml")
+            try scenario.write(to: file, atomically: true, encoding: .utf8)
+            let result = try LabProgram.run(["lab", "run", file.path, "--json"], in: folder)
+            record = try JSONDecoder().decode(LabRecord.self, from: Data(result.output.utf8))
+        }
+        return try #require(record)
+    }
+
     private func program(_ name: String, _ lines: String, in folder: URL) throws -> String {
         let file = folder.appending(path: name)
         try "#!/bin/sh\n\(lines)\n".write(to: file, atomically: true, encoding: .utf8)

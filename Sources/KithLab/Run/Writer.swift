@@ -85,14 +85,15 @@ final class Writer: Sendable {
         }
     }
 
+    /// No value is taken for an option, even if it begins with a dash.
     private func arguments(_ id: String, _ change: Scenario.Change, _ file: URL?) -> [String] {
         switch change {
-        case .add(let title): ["note", "add", title]
+        case .add(let title): ["note", "add", "--", title]
         case .title(let title): ["note", "edit", id, "--title", title]
         case .line: ["note", "edit", id]
         case .color(let color): ["note", "edit", id, "--color", color]
-        case .tag(let tag): ["note", "edit", id, "--add-tag", tag]
-        case .untag(let tag): ["note", "edit", id, "--remove-tag", tag]
+        case .tag(let tag): ["note", "edit", id, "--add-tag=\(tag)"]
+        case .untag(let tag): ["note", "edit", id, "--remove-tag=\(tag)"]
         case .delete: ["note", "rm", id]
         case .attach: ["note", "attach", id, file?.path ?? ""]
         }
