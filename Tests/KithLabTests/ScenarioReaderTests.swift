@@ -128,6 +128,18 @@ struct ScenarioReaderTests {
         arguments: [
             ("events:\n  - {at: 1h, recover: b}", "b has all its notes"),
             ("events:\n  - {at: 3h, recover: b}\n  - {at: 1h, empty: b}\n  - {at: 2h, recover: b}", "b has all its notes"),
+            ("events:\n  - {at: '-', cut: a}", "is not a time"),
+            ("events:\n  - {at: 1h, write: {on: a, note: x, add: y, delete: no}}", "yes, or is left out"),
+            ("events:\n  - {at: 1h, write: {on: a, note: x, add: y, color: puce}}", "none, yellow, green, blue, red"),
+            ("events:\n  - {at: 1h, write: {on: a, note: x, add: y, tag: 'a b'}}", "one word"),
+            ("events:\n  - {at: 1h, write: {on: a, note: x, add: y, tag: '#a'}}", "one word"),
+            ("events:\n  - {at: 1h, write: {on: a, note: x, add: ''}}", "one line"),
+            ("events:\n  - {at: 1h, write: {on: a, note: x, add: \"y\\nz\"}}", "one line"),
+            ("events:\n  - {at: 1h, write: {on: a, note: x, add: y, title: \(String(repeating: "x", count: 1_001))}}", "1000 bytes"),
+            ("writes:\n  - {every: 1h, by: []}", "at least one"),
+            ("writes:\n  - {every: 1h, change: []}", "at least one"),
+            ("writes:\n  - {every: 1h, from: 2h, until: 2h}", "after \u{201C}from\u{201D}"),
+            ("writes:\n  - {every: 0.5ms}", "at least 1 ms"),
         ])
     func `What cannot run or does nothing is refused`(text: String, words: String) {
         let error = #expect(throws: ScenarioError.self) {
@@ -135,6 +147,36 @@ struct ScenarioReaderTests {
         }
         #expect(error?.problems.map(\.line) == [4])
         #expect(error?.problems.first?.message.contains(words) == true, "\(String(describing: error))")
+    }
+
+    @Test(
+        arguments: [
+            ("[all, a]", "all of them"), ("{a: {disk: \(Scenario.diskBytesMin - 1)B}}", "A disk has at least"),
+        ])
+    func `A node that could not be named or started is refused`(nodes: String, words: String) {
+        let error = #expect(throws: ScenarioError.self) { try ScenarioReader.read("lasts: 1d\nnodes: \(nodes)", name: "test") }
+        #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+    }
+
+    @Test func `if events alone are too many, nothing is said of random writes`() {
+        let events = String(repeating: "  - {at: 0, cut: a}\n", count: Scenario.stepsMax + 1)
+        let error = #expect(throws: ScenarioError.self) {
+            try ScenarioReader.read("lasts: 1d\nnodes: [a]\nevents:\n\(events)", name: "test")
+        }
+        #expect(error?.description.contains("Leave out some events.") == true)
+    }
+
+    @Test func `what is at its limit is allowed`() throws {
+        let text = """
+            lasts: 1d
+            nodes: {a: {disk: \(Scenario.diskBytesMin)B}}
+            writes:
+              - {every: 1ms, from: 2h, until: 7200001ms}
+            events:
+              - at: 1h
+                write: {on: a, note: x, add: \(String(repeating: "x", count: 1_000)), color: red, tag: -t, delete: true}
+            """
+        #expect(Plan(try ScenarioReader.read(text, name: "test")).steps.count == 5)
     }
 
     @Test func `households and moves are read`() throws {
@@ -228,7 +270,7 @@ struct ScenarioReaderTests {
         #expect(Quantity.milliseconds(text) == milliseconds)
     }
 
-    @Test(arguments: ["", "5", "d", "1y", "--1s", "1s2", "99999999d", "\u{0661}s", "1e9s"])
+    @Test(arguments: ["", "5", "d", "1y", "--1s", "1s2", "99999999d", "\u{0661}s", "1e9s", "-", " "])
     func `What is no quantity is refused`(text: String) {
         #expect(Quantity.milliseconds(text) == nil)
     }

@@ -14,6 +14,7 @@ enum Quantity {
         let sign = rest.first == "-" ? -1.0 : 1.0
         if rest.first == "-" || rest.first == "+" { rest = rest.dropFirst() }
         if rest == "0" { return 0 }
+        if rest.isEmpty { return nil }
         var total = 0.0
         while !rest.isEmpty {
             let digits = rest.prefix { $0.isNumber || $0 == "." }
@@ -22,7 +23,7 @@ enum Quantity {
             total += number * factor
             rest = rest.dropFirst(digits.count + unit.count)
         }
-        return text.isEmpty || total > millisecondsMax ? nil : sign * total
+        return total > millisecondsMax ? nil : sign * total
     }
 
     /// `1Mbit`, `64kbit`: bits per second.

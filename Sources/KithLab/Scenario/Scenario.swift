@@ -6,6 +6,8 @@ package struct Scenario: Equatable, Sendable {
     static let stepsMax = 20_000
     /// A larger attachment is refused: the lab makes its bytes anew to compare them.
     static let attachmentBytesMax = 64_000_000
+    /// On a smaller disk a node cannot start.
+    static let diskBytesMin = 1_000_000
 
     package struct Node: Equatable, Sendable {
         package var name: String

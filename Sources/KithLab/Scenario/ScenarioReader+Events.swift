@@ -1,3 +1,4 @@
+import KithNotes
 import Yams
 
 extension ScenarioReader {
@@ -87,6 +88,7 @@ extension ScenarioReader {
             return .attach(bytes: Int(bytes))
         }
         guard let text = text(value) else { return nil }
+        check(kind, text, at: value)
         return switch kind {
         case .add: .add(title: text)
         case .title: .title(text)
@@ -100,6 +102,37 @@ extension ScenarioReader {
 }
 
 extension ScenarioReader {
+    /// Complains about what a node would refuse, or take for something else.
+    private func check(_ kind: Scenario.Change.Kind, _ text: String, at value: Yams.Node) {
+        switch kind {
+        case .add, .title:
+            if text.utf8.count > NoteLimits.titleBytesMax {
+                report(value, "A title has at most \(NoteLimits.titleBytesMax) bytes, not \(text.utf8.count).")
+            }
+            let controls: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
+            if text.allSatisfy(\.isWhitespace) || text.unicodeScalars.contains(where: { controls.contains($0.properties.generalCategory) })
+            {
+                report(value, "A title is one line that can be seen.")
+            }
+        case .color:
+            if !NoteColor.named.contains(where: { $0.name == text }) {
+                let names = NoteColor.named.map(\.name).joined(separator: ", ")
+                report(value, "There is no color \u{201C}\(text)\u{201D}; choose one of \(names).")
+            }
+        case .tag, .untag:
+            // A # before a tag is no part of it.
+            if text.hasPrefix("#") { report(value, "\u{201C}\(text)\u{201D} is not a tag. A tag is one word; write it without #.") }
+            do throws(NotesError) {
+                try NoteLimits.checkTag(text)
+            } catch {
+                report(value, error.message)
+            }
+        case .delete:
+            if !["yes", "true"].contains(text) { report(value, "\u{201C}delete\u{201D} is yes, or is left out.") }
+        case .line, .attach: break
+        }
+    }
+
     /// Complains about nodes that recover although nothing took their notes away.
     func checkLosses() {
         var lost: Set<Int> = []

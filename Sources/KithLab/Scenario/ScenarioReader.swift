@@ -78,7 +78,8 @@ package final class ScenarioReader {
             count + Double(workload.untilMilliseconds - workload.fromMilliseconds) / Double(max(1, workload.everyMilliseconds))
         }
         if drawn + Double(scenario.events.count) > Double(Scenario.stepsMax) {
-            report(root, "This makes more than \(Scenario.stepsMax) steps. Let the writes come less often.")
+            let help = scenario.events.count > Scenario.stepsMax ? "Leave out some events." : "Let the writes come less often."
+            report(root, "This makes more than \(Scenario.stepsMax) steps. \(help)")
         }
         // An addition or a loss in a part that could not be read would be missed.
         if problems.isEmpty {
@@ -107,6 +108,7 @@ package final class ScenarioReader {
             if !isName || !name.utf8.allSatisfy({ (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }) {
                 report(key, "\u{201C}\(name)\u{201D} is no name for a node: up to 16 of a-z, 0-9 and -, a letter first.")
             }
+            if name == "all" { report(key, "No node is called all, for events mean all of them by it.") }
             if nodes.contains(where: { $0.name == name }) { report(key, "There are two nodes called \(name).") }
             nodes.append(self.node(name, value))
         }
@@ -121,6 +123,9 @@ package final class ScenarioReader {
         guard let value else { return spec }
         var fields = Fields(value, "a node")
         spec.diskBytes = fields.take("disk").flatMap { quantity($0, Quantity.bytes, "a size such as 8MB") }.map { Int($0) }
+        if let bytes = spec.diskBytes, bytes < Scenario.diskBytesMin {
+            report(value, "A disk has at least \(Quantity.size(Scenario.diskBytesMin)); on a smaller one a node cannot start.")
+        }
         spec.clockMilliseconds = fields.take("clock").flatMap { signedTime($0) } ?? 0
         spec.binary = fields.take("binary").flatMap(text)
         reject(fields)
@@ -176,18 +181,23 @@ package final class ScenarioReader {
 
     private func workload(_ node: Yams.Node) -> Scenario.Workload? {
         var fields = Fields(node, "a kind of writes")
-        let by = fields.take("by").map { self.nodes(named: $0) } ?? Array(nodeNames.indices)
+        let (by, change) = (fields.take("by"), fields.take("change"))
+        let nodes = by.map { self.nodes(named: $0) } ?? Array(nodeNames.indices)
         let every = fields.take("every").flatMap { time($0, "every") } ?? missing("every", node)
         let from = fields.take("from").flatMap { timeBeforeEnd($0, "from") } ?? 0
         let until = fields.take("until").flatMap { timeBeforeEnd($0, "until") } ?? lastsMilliseconds
-        let kinds = fields.take("change").map { node in list(node).compactMap { choice($0, Scenario.Change.Kind.self, "change") } }
+        let kinds = change.map { node in list(node).compactMap { choice($0, Scenario.Change.Kind.self, "change") } }
         reject(fields)
+        for choices in [by, change].compactMap(\.self) where list(choices).isEmpty {
+            report(choices, "Nothing is chosen here, so nothing is written. Name at least one, or leave the key out.")
+        }
+        if until <= from { report(node, "\u{201C}until\u{201D} is after \u{201C}from\u{201D}, or nothing is written.") }
         if every <= 0 {
-            report(node, "\u{201C}every\u{201D} is more than 0.")
+            report(node, "\u{201C}every\u{201D} is more than 0: at least 1 ms.")
             return nil
         }
         return Scenario.Workload(
-            nodes: by, everyMilliseconds: every, fromMilliseconds: from, untilMilliseconds: max(from, until),
+            nodes: nodes, everyMilliseconds: every, fromMilliseconds: from, untilMilliseconds: max(from, until),
             kinds: kinds ?? Scenario.Change.Kind.usual)
     }
 }
