@@ -193,6 +193,20 @@ struct RealMachinesTests {
         #expect(record.findings == [])
     }
 
+    @Test func `if every machine loses its notes, they are lost, and all else is judged`() throws {
+        let record = try run(
+            """
+            lasts: 5s
+            settle: 20s
+            nodes: [a, b]
+            events:
+              - {at: 1s, write: {on: a, note: list, add: List}}
+              - {at: 4s, remove: [a, b]}
+            """)
+        #expect(record.findings.map(\.rule) == [.writeLost])
+        #expect(record.checks.map(\.outcome) == [.passed, .passed, .broken, .passed, .passed, .passed, .passed])
+    }
+
     private func run(_ scenario: String) throws -> LabRecord {
         var record: LabRecord?
         try LabProgram.withFolder { folder in

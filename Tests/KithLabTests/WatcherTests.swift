@@ -44,6 +44,17 @@ struct WatcherTests {
         #expect(watcher.arrivals.count == arrivals)
     }
 
+    @Test func `what its author lost before anybody had it is not waited for`() {
+        var watcher = Watcher(nodes: 2)
+        let (kept, gone) = (Dot(replica: replica(0), sequence: 1), Dot(replica: replica(1), sequence: 1))
+        watcher.take([look(0, 1, 0), look(1, 1, 0)], at: 10)
+        #expect(watcher.knowsAll([kept], perhapsGone: []))
+        #expect(!watcher.knowsAll([kept, gone], perhapsGone: [kept]))
+        #expect(watcher.knowsAll([kept, gone], perhapsGone: [kept, gone]))
+        watcher.take([look(0, 1, 1), look(1, 1, 0)], at: 20)
+        #expect(!watcher.knowsAll([kept, gone], perhapsGone: [kept, gone]))
+    }
+
     @Test func `a store that cannot be read right now is read later`() {
         var watcher = Watcher(nodes: 2)
         watcher.take([look(0, 1, 0), nil], at: 10)

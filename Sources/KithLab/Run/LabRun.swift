@@ -213,7 +213,10 @@ final class LabRun {
         hosts[node].stop()
         let end = state.nowMilliseconds + Self.stopMillisecondsMax
         while hosts[node].isRunning, state.nowMilliseconds < end { usleep(Self.tickMicroseconds) }
-        state.with { _ = $0.lost.insert(node) }
+        state.with { data in
+            data.lost.insert(node)
+            data.perhapsGone.formUnion(data.writes.filter { $0.node == node }.compactMap(\.dot))
+        }
         try hosts[node].lose(loss)
         losses += 1
         if let finding = hosts[node].commandThatNoticesNoLoss(loss) { findings.append(finding) }
@@ -227,8 +230,8 @@ final class LabRun {
     }
 
     private var knowsAllWrites: Bool {
-        let dots = state.with { $0.writes.compactMap(\.dot) }
-        return watcher.vectors.allSatisfy { vector in dots.allSatisfy(vector.covers) }
+        let (dots, perhapsGone) = state.with { ($0.writes.compactMap(\.dot), $0.perhapsGone) }
+        return watcher.knowsAll(dots, perhapsGone: perhapsGone)
     }
 
     /// Ends all nodes, so that their files can be opened.

@@ -16,6 +16,8 @@ final class RunState: Sendable {
         var files: [String: LabFile] = [:]
         /// The nodes whose notes were taken away and are not all back.
         var lost: Set<Int> = []
+        /// The writes of such nodes from before, which may be nowhere else.
+        var perhapsGone: Set<Dot> = []
     }
 
     private let data = Mutex(Data())

@@ -75,6 +75,14 @@ struct Watcher {
 
     func commit(_ dot: Dot) -> Commit? { commitIndexes[dot].map { commits[$0] } }
 
+    /// Whether all know these commits. What no store has is not waited for if its author lost its notes: the oracle reports it.
+    func knowsAll(_ dots: [Dot], perhapsGone: Set<Dot>) -> Bool {
+        dots.allSatisfy { dot in
+            let knowing = vectors.count { $0.covers(dot) }
+            return knowing == vectors.count || knowing == 0 && perhapsGone.contains(dot)
+        }
+    }
+
     /// Whether all know the same.
     var isConverged: Bool {
         guard let first = vectors.first else { return true }
