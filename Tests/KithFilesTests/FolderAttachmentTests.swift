@@ -86,6 +86,22 @@ struct FolderAttachmentTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: machine.path("attachments")) == ["p.png"])
     }
 
+    @Test func `many files that are put among the attachments at once are attached to the notes that link to them`() throws {
+        let names = (1...12).map { "p\($0).png" } + ["Cafe\u{301}.png"]
+        for (number, name) in names.enumerated() {
+            try machine.save("![[\(name.precomposedStringWithCanonicalMapping)]]", as: "N\(number).md")
+        }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        for name in names + ["nobody's.png"] { try put(name, name) }
+        machine.clock.advance(1_000)
+        try machine.sync()
+        for (number, name) in names.enumerated() {
+            #expect(try self.names(of: #require(try notes.titled("N\(number)")).id) == [name], "\(name)")
+        }
+        #expect(try machine.sync().isQuiet)
+    }
+
     @Test func `a note of which the file is deleted stays if another machine has attached something to it since`() throws {
         var ids: [UUID] = []
         // Of many files that go at once, the notes would stay.

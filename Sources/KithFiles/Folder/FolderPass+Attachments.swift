@@ -134,9 +134,10 @@ extension FolderPass {
     private func attachment(_ link: String, in path: String) -> FolderPath? {
         let target = RelativePath.resolved(link, in: RelativePath.folder(of: path))
         if let target, Self.isAttachment(target) { return FolderPath(target) }
-        if let target, ForeignFile.kind(place(target)) != .missing { return nil }
-        guard let outermost = AttachmentLinks.outermost(link).flatMap({ RelativePath.resolved($0, in: "") }) else { return nil }
-        return Self.isAttachment(outermost) ? FolderPath(outermost) : nil
+        guard let outermost = AttachmentLinks.outermost(link).flatMap({ RelativePath.resolved($0, in: "") }), Self.isAttachment(outermost),
+            target.map({ ForeignFile.kind(place($0)) == .missing }) ?? true
+        else { return nil }
+        return FolderPath(outermost)
     }
 
     /// Whether a note has an attachment that its file did not name.
@@ -222,6 +223,7 @@ extension FolderPass {
         let tables = tables
         // Where nobody tells what has changed, all files are looked at every two seconds.
         let all = files.count > Self.singlyRead ? try database.read { db in try tables.attachments(db) } : nil
+        var new: [FolderWalk.File] = []
         for file in files {
             let known = try all.map { $0[FolderPath(file.path)] } ?? database.read { db in try tables.attachment(at: file.path, db) }
             if let known, known.stamp == file.stamp { continue }
@@ -229,23 +231,36 @@ extension FolderPass {
                 report.pathsAgain.insert(FolderPath(file.path))
                 continue
             }
-            if let known { try replace(known, file) } else { try findOwners(of: file) }
+            if let known { try replace(known, file) } else { new.append(file) }
+        }
+        // Of few files SQLite looks for the names, which is quicker than to read all links.
+        let found = try new.count > Self.singlyRead ? owners(ofAny: Set(new.map(\.path))) : new.flatMap { try owners(of: $0) }
+        for record in found where !left.contains(record.note) {
+            var content = FolderContent(MarkdownNote(body: record.body), title: record.title, body: record.body)
+            content.attachments = record.links.compactMap { MarkdownNote.Attachment(link: $0) }
+            try attachFiles(content, at: record.path, to: record.note)
         }
     }
 
-    private mutating func findOwners(of file: FolderWalk.File) throws {
+    /// What files say that link to one of these, or name it.
+    private func owners(ofAny paths: Set<String>) throws -> [FolderRecord] {
+        let tables = tables
+        return try database.read { db in try tables.notes(db) }.compactMap { note in
+            guard let record = try record(of: note) else { return nil }
+            let named = record.links.compactMap { MarkdownNote.Attachment(link: $0) }.compactMap { attachment($0.path, in: record.path) }
+            // Texts that differ in the form of their accents are equal.
+            return (named + linked(record.body, at: record.path)).contains { paths.contains($0.text) } ? record : nil
+        }
+    }
+
+    private func owners(of file: FolderWalk.File) throws -> [FolderRecord] {
         let name = RelativePath.name(of: file.path)
         // A text may have the accents in another form than the file system.
         let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
         let forms = isPlain ? [name] : [name, name.precomposedStringWithCanonicalMapping, name.decomposedStringWithCanonicalMapping]
         let tables = tables
-        let owners = try database.read { db in
+        return try database.read { db in
             try tables.notes(containing: forms.flatMap(MarkdownLinks.forms), db).compactMap { try tables.record(of: $0, db) }
-        }
-        for record in owners where !left.contains(record.note) {
-            var content = FolderContent(MarkdownNote(body: record.body), title: record.title, body: record.body)
-            content.attachments = record.links.compactMap { MarkdownNote.Attachment(link: $0) }
-            try attachFiles(content, at: record.path, to: record.note)
         }
     }
 

@@ -301,6 +301,12 @@ extension FolderTables {
             arguments: [folder, path, content.description, name, stamp?.text])
     }
 
+    /// All notes that have a file.
+    func notes(_ db: Database) throws -> [UUID] {
+        let sql = "SELECT note FROM local_folder_file WHERE folder = ? ORDER BY note"
+        return try Row.fetchAll(db, sql: sql, arguments: [folder]).compactMap { UUID.fromDatabaseValue($0[0]) }
+    }
+
     /// Notes of which the file contains one of these words.
     func notes(containing words: [String], _ db: Database) throws -> [UUID] {
         let condition = words.map { _ in "instr(body, ?) > 0 OR instr(links, ?) > 0" }.joined(separator: " OR ")
