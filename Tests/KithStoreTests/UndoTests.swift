@@ -207,6 +207,25 @@ struct UndoTests {
         #expect(report.left == [.init(table: "item", row: HistoryTests.id(1), column: "title", reason: .changedSince, by: .unknown)])
     }
 
+    @Test(
+        arguments: [
+            ("a <= b", "1, 2", "5, 6"), ("a <= b", "5, 6", "1, 2"), ("(a IS NULL) = (b IS NULL)", "NULL, NULL", "1, 2"),
+        ])
+    func `columns that a rule of the table ties together are taken back together`(rule: String, before: String, after: String) throws {
+        let sql = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, a INT, b INT, body TEXT NOT NULL DEFAULT '', CHECK (\(rule)))"
+        let here = try TestStore(sql: sql, tables: [TrackedTable("item", texts: ["body"], journal: .days(30))])
+        func values() throws -> Row? { try here.database.read { try Row.fetchOne($0, sql: "SELECT a, b, body FROM item") } }
+        let undo = here.store.undo(scope: "editor")
+        try here.execute("INSERT INTO item VALUES (?, \(before), 'text')", [key(1)])
+        let first = try values()
+        try undo.group { try $0.execute(sql: "UPDATE item SET (a, b, body) = (\(after), 'a text')") }
+        let second = try values()
+        #expect(try #require(try undo.undo()).isWhole)
+        #expect(try values() == first)
+        #expect(try #require(try undo.redo()).isWhole)
+        #expect(try values() == second)
+    }
+
     @Test func `a row that a rule keeps from being shown is not said to be deleted`() throws {
         let sql = "CREATE TABLE item (id BLOB PRIMARY KEY NOT NULL, title TEXT, x INT, y INT, CHECK (x IS NULL OR y IS NULL))"
         let tables = [TrackedTable("item", journal: .days(30))]

@@ -186,6 +186,7 @@ struct Reversion {
         let isForeign = try records.changes(of: change.row, after: number).contains { later, other in
             try records.entry(later).map { !isOwn($0, other) } ?? true
         }
+        var assignments: [Assignment] = []
         for (place, column) in user.tracked.columns.enumerated() {
             // The table did not have a column then of which nothing is written down.
             guard case .values(let wanted, _)? = change.columns.first(where: { $0.number == column })?.content,
@@ -197,16 +198,13 @@ struct Reversion {
                     by: try lastAuthor(of: change.row, column: column, after: number))
                 continue
             }
-            do {
-                try attempt {
-                    let update = try user.update(of: [place])
-                    update.bind(1, wanted)
-                    update.bind(2, found.row)
-                    try update.run()
-                }
-            } catch let error as StoreError where error.code == .valueRejected {
-                leave(change.row, state.ledger.catalog[change.row.table]?.columns[column].sqlName, .refused(error.message), by: nil)
-            }
+            assignments.append(
+                Assignment(
+                    column: state.ledger.catalog[change.row.table]?.columns[column].sqlName, name: user.tracked.names[place],
+                    values: [wanted]))
+        }
+        for (assignment, why) in try write(assignments, user, found.row) {
+            leave(change.row, assignment.column, .refused(why), by: nil)
         }
     }
 
@@ -306,6 +304,7 @@ struct Reversion {
             let reason: UndoReport.Left.Reason = refusal.map { .refused($0) } ?? .deletedSince
             return leave(change.row, nil, reason, by: try lastAuthor(of: change.row, column: nil, after: number))
         }
+        var assignments: [Assignment] = []
         for (column, content) in change.columns {
             guard let place = user.tracked.columns.firstIndex(of: column) else { continue }
             let name = table.columns[column].sqlName
@@ -317,59 +316,75 @@ struct Reversion {
                 if case .splice = content { after = try past.text(of: change.row, column, after: number, records) }
                 pasts[change.row, default: [:]][column] = past
             }
-            do {
-                let isDone = try attempt {
-                    try write(content, user, place, found.row, shown: found.values[place], after: after)
-                }
-                if isDone {
-                    note(change.row, user.tracked.sqlName)
-                } else {
-                    leave(change.row, name, .changedSince, by: try lastAuthor(of: change.row, column: column, after: number))
-                }
-            } catch let error as StoreError where error.code == .valueRejected {
-                leave(change.row, name, .refused(error.message), by: nil)
+            if let values = try values(content, user, place, shown: found.values[place], after: after) {
+                assignments.append(Assignment(column: name, name: user.tracked.names[place], values: values))
+            } else {
+                leave(change.row, name, .changedSince, by: try lastAuthor(of: change.row, column: column, after: number))
             }
+        }
+        let refused = try write(assignments.filter { !$0.values.isEmpty }, user, found.row)
+        for (assignment, why) in refused { leave(change.row, assignment.column, .refused(why), by: nil) }
+        if refused.count < assignments.count { note(change.row, user.tracked.sqlName) }
+    }
+
+    /// What one column is to hold.
+    private struct Assignment {
+        let column: String?
+        /// The same in SQL.
+        let name: String
+        /// None if it holds that already; two for a text: what it said before the change and after it.
+        var values: [ColumnValue]
+
+        var sql: String { values.count == 2 ? "\(name) = kith_text(?, ?, \(name))" : "\(name) = ?" }
+    }
+
+    /// Writes columns at once, since a rule of the table may tie them together; if it refuses that, one after the other.
+    ///
+    /// - Returns: those that are refused, and why.
+    private func write(_ assignments: [Assignment], _ user: UserTable, _ row: Int64) throws -> [(Assignment, String)] {
+        if assignments.isEmpty { return [] }
+        do {
+            try attempt {
+                let update = try state.ledger.connection.passingStatement(
+                    "UPDATE \(user.tracked.mainName) SET \(assignments.map(\.sql).joined(separator: ", ")) WHERE rowid = ?")
+                let values = assignments.flatMap(\.values)
+                for (index, value) in values.enumerated() { update.bind(Int32(index + 1), value) }
+                update.bind(Int32(values.count + 1), row)
+                try update.run()
+            }
+            return []
+        } catch let error as StoreError where error.code == .valueRejected {
+            if assignments.count == 1 { return [(assignments[0], error.message)] }
+            return try assignments.flatMap { try write([$0], user, row) }
         }
     }
 
+    /// What a column is to hold so that a change of it is taken back.
+    ///
     /// - Parameter after: what a text said right after the change; `nil` if that cannot be told.
-    /// - Returns: `false` if the column shows something else by now, which would be lost.
-    private func write(
-        _ content: JournalChange.Content, _ user: UserTable, _ place: Int, _ row: Int64, shown: ColumnValue, after: [UInt8]?
-    ) throws -> Bool {
-        let name = user.tracked.names[place]
-        var value: ColumnValue
+    /// - Returns: as ``Assignment/values``; `nil` if the column shows something else by now, which would be lost.
+    private func values(
+        _ content: JournalChange.Content, _ user: UserTable, _ place: Int, shown: ColumnValue, after: [UInt8]?
+    ) throws -> [ColumnValue]? {
         switch (user.tracked.kinds[place], content) {
         case (.text, .splice(let start, let removed, let inserted)):
             guard let after, start + inserted.count <= after.count,
                 Array(after[start..<start + inserted.count]) == inserted
-            else { return false }
+            else { return nil }
             let before = Array(after[..<start]) + removed + Array(after[(start + inserted.count)...])
-            let save = try state.ledger.connection.statement(
-                "UPDATE \(user.tracked.mainName) SET \(name) = kith_text(?, ?, \(name)) WHERE rowid = ?")
-            save.bind(1, .text(before))
-            save.bind(2, .text(after))
-            save.bind(3, row)
-            try save.run()
-            return true
-        case (.counter, .values(let old, let new)): value = .integer(shown.integer &- (new.integer &- old.integer))
+            return [.text(before), .text(after)]
+        case (.counter, .values(let old, let new)): return [.integer(shown.integer &- (new.integer &- old.integer))]
         case (.set, .values(let old, let new)):
             let connection = state.ledger.connection
             let (before, after) = (try SetText.elements(of: old, connection), try SetText.elements(of: new, connection))
             var elements = try SetText.elements(of: shown, connection).filter { before.contains($0) || !after.contains($0) }
             elements += before.filter { !after.contains($0) && !elements.contains($0) }
-            value = .text(SetText.text(of: SetState.distinct(elements)))
+            return [.text(SetText.text(of: SetState.distinct(elements)))]
         case (_, .values(let old, let new)):
-            if shown == old { return true }
-            guard shown == new else { return false }
-            value = old
-        case (_, .splice): return false
+            if shown == old { return [] }
+            return shown == new ? [old] : nil
+        case (_, .splice): return nil
         }
-        let update = try user.update(of: [place])
-        update.bind(1, value)
-        update.bind(2, row)
-        try update.run()
-        return true
     }
 
     /// Runs `body`, of which nothing stays if it fails. What a rule of the app's table forbids is `valueRejected`.

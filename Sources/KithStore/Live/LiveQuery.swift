@@ -29,7 +29,9 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     /// - Parameter tracked: the number and the key of a table that the store tracks.
     func plan(_ db: Database, tracked: (_ table: String) -> (number: Int, key: LiveKey)?) throws -> Plan {
         guard let (number, key) = tracked(request.databaseTableName) else { return .whole }
-        let sql = try request.makePreparedRequest(db).statement.sql.uppercased()
+        let prepared = try request.makePreparedRequest(db)
+        if Self.hasPrefetched(prepared) { return .whole }
+        let sql = prepared.statement.sql.uppercased()
         // `id IN other` reads another table without any of the words below.
         let own = try Table(request.databaseTableName).databaseRegion(db)
         let calls = sql.filter { !$0.isWhitespace && $0 != "\"" }
@@ -59,7 +61,17 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
     ///
     /// - Parameter key: the column of the rows' keys, if they are asked for by them.
     func entries(_ db: Database, key: LiveKey?) throws -> [Entry] {
-        try entries(Row.fetchCursor(db, request), key: key)
+        if Self.hasPrefetched(try request.makePreparedRequest(db)) {
+            return try Row.fetchAll(db, request).map { try Self.entry($0, key: key) }
+        }
+        return try entries(Row.fetchCursor(db, request), key: key)
+    }
+
+    /// Whether rows of an association are read after the rows (`including(all:)`): GRDB has no cursor then, and tells nobody. Of a table with
+    /// itself, such rows are in no other region.
+    private static func hasPrefetched(_ prepared: PreparedRequest) -> Bool {
+        guard let fetch = Mirror(reflecting: prepared).children.first(where: { $0.label == "supplementaryFetch" }) else { return true }
+        return !Mirror(reflecting: fetch.value).children.isEmpty
     }
 
     /// Those of `keys` that belong to the list, in its order.
@@ -79,13 +91,15 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
 
     private func entries(_ cursor: RowCursor, key: LiveKey?) throws -> [Entry] {
         var entries: [Entry] = []
-        while let row = try cursor.next() {
-            var hasher = Hasher()
-            for (_, value) in row { value.storage.fingerprint(into: &hasher) }
-            let id = try key.map { try $0.id(row[$0.column] ?? .null) }
-            entries.append(Entry(key: id, fingerprint: hasher.finalize(), record: try Record(row: row)))
-        }
+        while let row = try cursor.next() { entries.append(try Self.entry(row, key: key)) }
         return entries
+    }
+
+    private static func entry(_ row: Row, key: LiveKey?) throws -> Entry {
+        var hasher = Hasher()
+        row.fingerprint(into: &hasher)
+        let id = try key.map { try $0.id(row[$0.column] ?? .null) }
+        return Entry(key: id, fingerprint: hasher.finalize(), record: try Record(row: row))
     }
 }
 
@@ -135,6 +149,18 @@ struct LiveKey: Hashable, Sendable {
             throw StoreError(.valueRejected, "A live list needs the rows' keys: let the request select all columns of the table.")
         }
         return id
+    }
+}
+
+extension Row {
+    /// All that was read, also of joined tables and associations.
+    fileprivate func fingerprint(into hasher: inout Hasher) {
+        for (_, value) in unadapted { value.storage.fingerprint(into: &hasher) }
+        for name in prefetchedRows.keys.sorted() {
+            let rows = prefetchedRows[name] ?? []
+            hasher.combine(rows.count)
+            for row in rows { row.fingerprint(into: &hasher) }
+        }
     }
 }
 
