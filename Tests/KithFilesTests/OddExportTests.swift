@@ -112,6 +112,42 @@ struct OddExportTests {
         #expect(try NoteImport.run(desk.folder.path("b"), into: again.notes).present == 1)
     }
 
+    @Test func `what looks like a link in code stays, and the same note is known again`() throws {
+        let code = "```md\n![](a.png)\n```\n\n> ~~~\n> [x](a.png)\n> ~~~\n\nSee `![](a.png)` and ``[`](a.png)``, \\`, a ` and\n"
+        let text = code + "- ![](a.png) `\n\n1. ` ![](a.png)\n2. ![[sub/a.png]] `x`\n\n````\n```\n![](a.png)\n"
+        try desk.folder.write("c/N.md", text)
+        for name in ["a.png", "sub/a.png"] { try desk.folder.write("c/\(name)", name) }
+        #expect(try desk.run("c").attachments == 2)
+        let linked =
+            "- ![](attachments/a.png) `\n\n1. ` ![](attachments/a.png)\n2. ![[attachments/a (2).png]] `x`\n\n````\n```\n![](a.png)\n"
+        #expect(try desk.notes.titled("N")?.body == code + linked)
+        #expect(try desk.run("c").present == 1)
+    }
+
+    @Test func `links with spaces, escaped parentheses or without quotes are followed`() throws {
+        try desk.folder.write(
+            "l/N.md", "![]( a.png )\n![](\na.png)\n![](b\\(1.png)\n<img src=a.png alt=x> src=a.png <p>\n![](<a.png>) ![]( )\n")
+        for name in ["a.png", "b(1.png"] { try desk.folder.write("l/\(name)", name) }
+        #expect(try desk.run("l").attachments == 2)
+        let expected = "![]( attachments/a.png )\n![](\nattachments/a.png)\n![](attachments/b%281.png)\n"
+        let tag = "<img src=attachments/a.png alt=x> src=a.png <p>\n![](<attachments/a.png>) ![]( )\n"
+        #expect(try desk.notes.titled("N")?.body == expected + tag)
+        #expect(try desk.run("l").present == 1)
+    }
+
+    @Test func `a text of backticks and brackets is read in time in proportion to its length`() throws {
+        let text =
+            (1...2_000).map { String(repeating: "`", count: $0 % 60 + 1) + "[[x" }.joined() + String(repeating: "[a](b)`", count: 20_000)
+        #expect(WikiLinks.replaced(text) { _, _ in "/n" } == text)
+        #expect(MarkdownLinks.replacing(text) { _ in "c" } != text)
+    }
+
+    @Test func `a link of a wiki in code is code, and one with a sign of HTML is shown`() {
+        let text = "[[A]] `[[A]]` [[<b>]]\n\n```sh\nif [[ a ]]; then\n```\n"
+        let shown = WikiLinks.replaced(text) { _, _ in "/n" }
+        #expect(shown == "[A](/n) `[[A]]` [\\<b>](/n)\n\n```sh\nif [[ a ]]; then\n```\n")
+    }
+
     @Test func `a link to a place in an attachment leads there afterwards`() throws {
         let text = "[p](b.pdf#page=12)\n<a href=\"b.pdf#page=3\">x</a> [a](<b.pdf#page=5>) [[b.pdf#page=6]]\n[d]: b.pdf#page=4\n"
         try desk.folder.write("R.md", text)

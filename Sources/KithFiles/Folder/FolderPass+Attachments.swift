@@ -17,7 +17,7 @@ extension FolderPass {
             let known = try database.read { db in try tables.path(of: attachment, db) }
             if let known, ForeignFile.kind(place(known)) != .missing {
                 placed.append((known, attachment.name))
-            } else if FolderWalk.oddity(above: MarkdownExport.attachmentFolder + "/x", in: root) == nil,
+            } else if FolderWalk.oddity(above: known ?? MarkdownExport.attachmentFolder + "/x", in: root) == nil,
                 let file = try notes.store.provenAttachment(attachment.content)
             {
                 placed.append((try place(file, of: attachment, at: known), attachment.name))

@@ -3,7 +3,7 @@ import Foundation
 /// The links in a Markdown text to files beside it: `[text](path)`, `![text](<a path>)`, `[[path]]`, `![[path|text]]`, `[name]: path`,
 /// `<img src="path">`, `<a href="path">`.
 ///
-/// What only looks like a link, in a block of code for instance, is found, too; whoever asks knows which files there are.
+/// What only looks like a link, as in code, is found, too; whoever asks knows which files there are.
 package enum MarkdownLinks {
     /// A link to a file, perhaps.
     struct Link: Hashable {
@@ -13,16 +13,19 @@ package enum MarkdownLinks {
         let isWiki: Bool
     }
 
-    /// The text with the paths of links replaced for which `replacement` returns another one. What follows the path, as `#page=2`, stays.
+    /// The text with the paths of links replaced for which `replacement` returns another one. What follows the path, as `#page=2`, stays, and
+    /// so does what stands in code, which `replacement` is asked for, too.
     ///
-    /// - Parameter isFormer: whether to do it as earlier versions did, which dropped that, and did not know of links in tables.
+    /// - Parameter isFormer: whether to do it as earlier versions did, which dropped that, and knew neither links in tables nor code.
     static func replacing(_ text: String, isFormer: Bool = false, _ replacement: (Link) throws -> String?) rethrows -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var copied = 0
+        lazy var code = MarkdownCode(bytes)
         for found in targets(in: bytes, isFormer) {
             for reading in readings(of: bytes[found.range], found.isWiki, isFormer) {
                 guard let path = try replacement(reading.link) else { continue }
+                if !isFormer, code.contains(found.range.lowerBound) { break }
                 result += bytes[copied..<found.range.lowerBound]
                 result += Array(found.written(path, isFormer).utf8)
                 copied = isFormer ? found.range.upperBound : reading.end
@@ -75,25 +78,32 @@ package enum MarkdownLinks {
             let isInTable = bytes[end] == UInt8(ascii: "|") && bytes[end - 1] == UInt8(ascii: "\\") && !isFormer
             return Target(range: start + 2..<(isInTable ? end - 1 : end), isWiki: true)
         }
-        if first == UInt8(ascii: "=") { return attribute(in: bytes, at: start) }
+        if first == UInt8(ascii: "=") { return attribute(in: bytes, at: start, isFormer) }
         guard first == UInt8(ascii: "]") else { return nil }
-        if second == UInt8(ascii: "("), let range = inAngles(bytes, at: start + 2) {
-            return Target(range: range, isWiki: false, isInAngles: true)
-        }
+        if second == UInt8(ascii: "(") { return destination(in: bytes, at: start + 2, isFormer) }
         if second == UInt8(ascii: ":"), isDefinition(bytes, until: start) {
             guard let begin = bytes[(start + 2)...].firstIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
             if let range = inAngles(bytes, at: begin) { return Target(range: range, isWiki: false, isInAngles: true) }
             let range = begin..<(bytes[begin...].firstIndex(where: isSpace) ?? bytes.count)
             return range.isEmpty || range.count > 4_096 ? nil : Target(range: range, isWiki: false)
         }
-        guard second == UInt8(ascii: "(") else { return nil }
-        var depth = 0
-        for index in bytes[(start + 2)...].prefix(4_096).indices {
+        return nil
+    }
+
+    /// What a link in parentheses leads to, behind the first of them. Earlier versions knew neither spaces before it nor backslashes.
+    private static func destination(in bytes: [UInt8], at start: Int, _ isFormer: Bool) -> Target? {
+        let begin = isFormer ? start : bytes[start...].prefix(64).firstIndex { !isSpace($0) } ?? start
+        if let range = inAngles(bytes, at: begin) { return Target(range: range, isWiki: false, isInAngles: true) }
+        var (depth, isEscaped) = (0, false)
+        for index in bytes[begin...].prefix(4_096).indices {
+            let escapes = !isEscaped && !isFormer && bytes[index] == UInt8(ascii: "\\")
+            defer { isEscaped = escapes }
+            if isEscaped, "()".utf8.contains(bytes[index]) { continue }
             switch bytes[index] {
             case UInt8(ascii: "("): depth += 1
             case UInt8(ascii: ")") where depth > 0: depth -= 1
             case UInt8(ascii: ")"), 0x20, 0x09, 0x0A, 0x0D:
-                return index > start + 2 ? Target(range: start + 2..<index, isWiki: false) : nil
+                return index > begin ? Target(range: begin..<index, isWiki: false) : nil
             default: continue
             }
         }
@@ -122,14 +132,20 @@ package enum MarkdownLinks {
     }
 
     /// The value of `src` or `href`, of which the equals sign is here.
-    private static func attribute(in bytes: [UInt8], at start: Int) -> Target? {
+    private static func attribute(in bytes: [UInt8], at start: Int, _ isFormer: Bool) -> Target? {
         let quote = bytes[start + 1]
-        guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { return nil }
         let isName = ["src", "href"].contains { name in
             let begin = start - name.utf8.count
             return begin > 0 && isSpace(bytes[begin - 1]) && zip(bytes[begin..<start], name.utf8).allSatisfy { $0 | 0x20 == $1 }
         }
-        guard isName, let end = bytes[(start + 2)...].prefix(4_096).firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\n") }),
+        guard isName else { return nil }
+        if quote != UInt8(ascii: "\""), quote != UInt8(ascii: "'") {
+            // Without quotes it is one within a tag alone.
+            let isInTag = bytes[..<start].suffix(1_024).last { "<>\n".utf8.contains($0) } == UInt8(ascii: "<")
+            let value = bytes[(start + 1)...].prefix(4_096).prefix { !isSpace($0) && $0 != UInt8(ascii: ">") }
+            return isFormer || !isInTag || value.isEmpty ? nil : Target(range: value.indices, isWiki: false)
+        }
+        guard let end = bytes[(start + 2)...].prefix(4_096).firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\n") }),
             bytes[end] == quote, end > start + 2
         else { return nil }
         return Target(range: start + 2..<end, isWiki: false)

@@ -1,10 +1,12 @@
 /// Links in the form of a wiki: `[[Title]]`, `[[Title|text]]`, `![[picture.png]]`.
 package enum WikiLinks {
-    /// Makes links of Markdown of those for which `destination` knows where they lead. Takes time in proportion to the text.
+    /// Makes links of Markdown of those for which `destination` knows where they lead, but for those in code. Takes time in proportion to the
+    /// text.
     package static func replaced(_ text: String, _ destination: (_ name: String, _ isEmbedded: Bool) -> String?) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var (copied, at) = (0, 0)
+        lazy var code = MarkdownCode(bytes)
         while let start = pair(UInt8(ascii: "["), in: bytes, from: at), let end = pair(UInt8(ascii: "]"), in: bytes, from: start + 2) {
             // A link is in one line; what begins before the line of the end is none.
             if let newline = bytes[start..<end].lastIndex(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
@@ -15,10 +17,12 @@ package enum WikiLinks {
             let inner = String(decoding: bytes[(start + 2)..<end], as: UTF8.self)
             let name = String(inner.prefix { $0 != "|" && $0 != "#" }).trimmingSpaces()
             let isEmbedded = start > copied && bytes[start - 1] == UInt8(ascii: "!")
-            guard let path = destination(name, isEmbedded) else { continue }
+            guard !code.contains(start), let path = destination(name, isEmbedded) else { continue }
             let shown = inner.firstIndex(of: "|").map { inner[inner.index(after: $0)...] } ?? inner[...]
             result += bytes[copied..<start]
-            result += Array("[\(shown.filter { $0 != "[" && $0 != "]" })](\(path))".utf8)
+            // What looks like HTML would not be shown.
+            let label = shown.filter { $0 != "[" && $0 != "]" }.replacing("<", with: "\\<")
+            result += Array("[\(label)](\(path))".utf8)
             copied = at
         }
         return copied == 0 ? text : String(decoding: result + bytes[copied...], as: UTF8.self)
