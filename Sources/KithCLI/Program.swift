@@ -28,7 +28,10 @@ enum Program {
             if KithCommand.exitCode(for: error).isSuccess {
                 print(KithCommand.help(for: error))
             } else {
-                KithCommand.exit(withError: error)
+                // It repeats the arguments as they are.
+                let text = PlainText.block(KithCommand.fullMessage(for: error))
+                if !text.isEmpty { try? Console.error.writeLine(text) }
+                exit(KithCommand.exitCode(for: error).rawValue)
             }
         }
     }

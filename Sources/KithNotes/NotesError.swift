@@ -81,6 +81,13 @@ extension NotesError {
             .lost, "The notes are gone: \(file.path) \(what), though there were notes. Nothing was put in its place. \(Self.recovery)")
     }
 
+    /// What cannot be read as a database, where notes are known to have been, is damaged, and not another program's.
+    func ofNotes(in file: URL) -> NotesError {
+        guard code == .notAStore, message == Self.noDatabase, SyncedDatabase.wasStore(at: file) else { return self }
+        return NotesError(.corrupt, "The notes' file is damaged (its beginning is no database). \(Self.recovery)", details: details)
+    }
+
+    private static let noDatabase = "The file is not an SQLite database and was left as it is. Choose another file for the notes."
     private static let recovery = "Look for a backup, or let the other machines refill it: kith recover"
 
     package init(_ error: StoreError) {
@@ -117,9 +124,7 @@ extension NotesError {
         // The index of the write-ahead log finds no room.
         switch error.extendedResultCode == .SQLITE_IOERR_SHMSIZE ? .SQLITE_FULL : error.resultCode {
         case .SQLITE_NOTADB:
-            self.init(
-                .notAStore, "The file is not an SQLite database and was left as it is. Choose another file for the notes.", details: details
-            )
+            self.init(.notAStore, Self.noDatabase, details: details)
         case .SQLITE_CORRUPT:
             self.init(.corrupt, "The notes' file is damaged (\(detail)). \(Self.recovery)", details: details)
         case .SQLITE_CANTOPEN:

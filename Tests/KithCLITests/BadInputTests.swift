@@ -110,6 +110,15 @@ struct BadInputTests {
         expectFailure(try home.shell(#"yes 2>/dev/null | "$KITH" note add t --body -"#), 65, "more than")
     }
 
+    @Test func `an option that is not known is shown without its control characters`() throws {
+        for arguments in [["--z\u{1B}[31m"], ["--order", "\u{9B}2J"], ["--limit", "\u{202E}"]] {
+            let result = try home.kith(["note", "list"] + arguments)
+            #expect(result.status == 64 && result.error.contains("\u{FFFD}"), "\(result)")
+            #expect(!result.error.unicodeScalars.contains { ["\u{1B}", "\u{9B}", "\u{202E}"].contains($0) })
+            #expect(result.error.contains("\nUsage: kith note list"), "\(result.error)")
+        }
+    }
+
     // MARK: Files
 
     @Test func `a file that is not a store of notes is refused and left as it is`() throws {

@@ -96,6 +96,7 @@ struct HistoryCommandTests {
         let versions = try #require(try home.kith("note", "history", note.id.uuidString, "--json").json() as? [[String: Any]])
         #expect(versions.map { $0["written"] is String } == [false, true])
         #expect(versions.map { $0["writtenAtLatest"] is String } == [true, false])
+        #expect(versions.map { $0["written"] == nil } == [true, false])
         let lines = try home.kith("note", "history", note.id.uuidString).output.split(separator: "\n")
         #expect(lines.map { $0.contains("at the latest") } == [true, false])
         #expect(

@@ -58,6 +58,7 @@ struct LostNotesTests {
 
     @Test func `a damaged file is put aside, and one that never was ours is left where it is`() throws {
         try home.shell("printf 'no database, but some text' > \(home.store.path)")
+        expectFailure(try home.kith("note", "list"), 65, "The notes' file is damaged", "kith recover")
         #expect(try home.kith("recover").status == 65)
         #expect(try home.kith("recover", "--refill").status == 0)
         #expect(try home.kith("note", "add", "New").status == 0)

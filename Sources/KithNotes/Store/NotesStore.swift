@@ -59,7 +59,7 @@ public final class NotesStore: Sendable {
             return try openToWrite(file, options)
         } catch {
             guard options.opensReadOnly, error.isAboutWriting, let copy = openToRead(file, options: options, because: error.message) else {
-                throw error
+                throw error.ofNotes(in: file)
             }
             return copy
         }
