@@ -314,6 +314,8 @@ def part_pictures(browser):
         for name, url in everywhere:
             page.goto(url)
             page.locator("#status:not(:empty)").wait_for(state="attached")
+            # A note's boxes have names once it is loaded.
+            until(lambda: name != "note" or saved(page), "the note is loaded")
             picture(page, f"{name}-{width}-{scheme}")
             problems = page.evaluate(ACCESSIBILITY)
             assert not problems, f"{name} at {width} in {scheme}: {problems}"
