@@ -119,7 +119,7 @@ struct AttachmentRaceTests {
         let found = Mutex<[AttachmentID]?>(nil)
         let isDone = DispatchSemaphore(value: 0)
         try store.database.write { _ in
-            DispatchQueue.global().async {
+            Thread.detachNewThread {
                 found.withLock { $0 = try? other.verifyAttachments() }
                 isDone.signal()
             }
@@ -187,8 +187,9 @@ struct AttachmentRaceTests {
         let lock = try #require(FileLock(reading: file(id, ".part")))
         #expect(try lock.tryToTake(.exclusive))
         let (from, to) = (file(id, ".part"), file(id))
-        DispatchQueue.global().async {
-            usleep(200_000)
+        // A thread of its own: those of the queues may all be held by other tests.
+        Thread.detachNewThread {
+            usleep(50_000)
             rename(from, to)
             lock.release()
         }
@@ -206,7 +207,7 @@ struct AttachmentRaceTests {
         let other = try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
         try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
         let isReleased = Mutex(false)
-        DispatchQueue.global().async {
+        Thread.detachNewThread {
             usleep(200_000)
             isReleased.withLock { $0 = true }
             try? other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
