@@ -308,16 +308,16 @@ package struct AttachmentFetcher: Sendable {
         }
     }
 
-    /// Of what the peer has and no transfer fetches, what is wanted most; what has failed comes last.
+    /// Of what the peer has and no transfer fetches, what is wanted most; what has failed again comes last.
     private func firstKnown(of peer: Peer) -> AttachmentID? {
         func isOpen(_ id: AttachmentID) -> Bool { !isBusy(id) && !peer.lacks.contains(id) }
         // Of a few it is found sooner among them, of many in the order.
         if 8 * peer.has.count > places.count { return first(of: order[front...]) { peer.has.contains($0) && isOpen($0) } }
-        func rank(_ id: AttachmentID) -> (Int, Int) { (delays[id] == nil ? 0 : 1, places[id] ?? .max) }
+        func rank(_ id: AttachmentID) -> (Int, Int) { (hasFailedAgain(id) ? 1 : 0, places[id] ?? .max) }
         return peer.has.lazy.filter(isOpen).min { rank($0) < rank($1) }
     }
 
-    /// Of what the peer may have, what is wanted most; what has failed comes last.
+    /// Of what the peer may have, what is wanted most; what has failed again comes last.
     private mutating func firstUnasked(of index: Int) -> AttachmentID? {
         func isOpen(_ id: AttachmentID) -> Bool { places[id] != nil && !peers[index].lacks.contains(id) }
         var place = max(peers[index].place, front)
@@ -326,10 +326,13 @@ package struct AttachmentFetcher: Sendable {
         return first(of: order[place...]) { isOpen($0) && !isBusy($0) }
     }
 
-    /// The first that has not failed, or else the first that has: what fails each time keeps nothing away.
+    /// The first that has not failed again, or else the first that has: an attachment that fails each time keeps no other away.
     private func first(of ids: ArraySlice<AttachmentID>, where isOpen: (AttachmentID) -> Bool) -> AttachmentID? {
-        ids.first { isOpen($0) && delays[$0] == nil } ?? (delays.isEmpty ? nil : ids.first(where: isOpen))
+        ids.first { isOpen($0) && !hasFailedAgain($0) } ?? (delays.isEmpty ? nil : ids.first(where: isOpen))
     }
+
+    /// Whether it could not be written when it was tried once more: a failure may pass.
+    private func hasFailedAgain(_ id: AttachmentID) -> Bool { delays[id].map { $0.rounds > 1 } ?? false }
 
     private func isBusy(_ id: AttachmentID) -> Bool { delays[id]?.end != nil || transfers.contains { $0.id == id } }
 

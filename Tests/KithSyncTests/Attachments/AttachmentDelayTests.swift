@@ -52,10 +52,11 @@ import Testing
         }
         #expect(begun == [])
         now = now.advanced(byMilliseconds: AttachmentLimits.retryMilliseconds)
-        #expect(handle(.tick) == [Self.id(6)])
-        #expect(handle(.completed(Self.id(6))) == [Self.id(7)])
-        for number in 7...UInt8(8) { #expect(handle(.completed(Self.id(number))) == [Self.id(number + 1)]) }
-        #expect(handle(.completed(Self.id(9))) == [Self.id(1)])
+        #expect(handle(.tick) == [Self.id(1)])
+        #expect(handle(.completed(Self.id(1))) == [Self.id(2)])
+        // What fails again comes behind what has not been tried.
+        for number in 2...UInt8(5) { begun = handle(.postponed(Self.id(number))) }
+        #expect(begun == [Self.id(6)])
     }
 
     @Test(arguments: [false, true]) mutating func `what fails each time does not hold up what comes later`(peerSays: Bool) {
