@@ -98,7 +98,11 @@ struct MigrationSteps {
                 try db.execute(sql: "PRAGMA foreign_keys = OFF")
             }
             defer { try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = ON") } }
-            do { try migrator.migrate(database, upTo: target) } catch { throw violation }
+            do {
+                try migrator.migrate(database, upTo: target)
+            } catch let error as DatabaseError where [.SQLITE_ERROR, .SQLITE_CONSTRAINT].contains(error.resultCode) {
+                throw violation
+            }
         }
     }
 
