@@ -108,10 +108,7 @@ extension ScenarioReader {
         case .add, .title:
             if text.utf8.count > NoteLimits.titleBytesMax {
                 report(value, "A title has at most \(NoteLimits.titleBytesMax) bytes, not \(text.utf8.count).")
-            }
-            let controls: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
-            if text.allSatisfy(\.isWhitespace) || text.unicodeScalars.contains(where: { controls.contains($0.properties.generalCategory) })
-            {
+            } else if text.isEmpty || (try? NoteLimits.checkTitle(text)) == nil {
                 report(value, "A title is one line that can be seen.")
             }
         case .color:

@@ -54,7 +54,7 @@ public enum NoteLimits {
         }
     }
 
-    private static func checkTitle(_ title: String) throws(NotesError) {
+    package static func checkTitle(_ title: String) throws(NotesError) {
         if title.utf8.count > titleBytesMax {
             throw reject("The title has \(title.utf8.count) bytes; at most \(titleBytesMax) are allowed. Put the rest in the body.")
         }
