@@ -104,6 +104,9 @@ struct OddExportTests {
         let report = try desk.run("b")
         #expect(report.added == 3 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
         #expect(try Set(desk.notes.list().map(\.title)) == ["Trip", "My.Notes", "text"])
+        try desk.folder.write("One.textbundle/text.md", "one")
+        try desk.folder.write("One.textbundle/info.json", "{}")
+        #expect(try desk.run("One.textbundle").remarks.isEmpty && desk.notes.titled("One") != nil)
         // As an earlier version has imported one.
         let again = try ImportDesk()
         let id = UUID.derived(from: ["kith import 1", "My.Notes.textbundle/text.markdown", "text", "# My notes"], milliseconds: nil)

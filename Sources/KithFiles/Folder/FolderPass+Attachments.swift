@@ -143,10 +143,9 @@ extension FolderPass {
     /// Whether a note has an attachment that its file did not name.
     func hasOtherAttachments(_ record: FolderRecord, _ db: Database) throws -> Bool {
         let named = Set(record.links.compactMap { MarkdownNote.Attachment(link: $0) }.compactMap { attachment($0.path, in: record.path) })
-        let (tables, known) = (tables, named)
         let files = try Row.fetchAll(db, sql: "SELECT file, name FROM attachment WHERE note = ?", arguments: [record.note.data])
         return try files.contains { file in
-            let isNamed = try known.contains { target in
+            let isNamed = try named.contains { target in
                 try tables.attachment(at: target.text, db).map {
                     $0.content == file["file"] as String? && $0.name == file["name"] as String?
                 } ?? false

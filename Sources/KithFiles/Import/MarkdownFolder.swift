@@ -82,7 +82,7 @@ struct MarkdownFolder {
     private static let leftNamed = 5
 
     private func remarkLeftFiles(_ importer: NoteImport) {
-        let left = walk.files.map(\.path).filter { !Self.isNote($0) && !used.contains(FolderPath($0)) && !Self.describesBundle($0) }
+        let left = walk.files.map(\.path).filter { !Self.isNote($0) && !used.contains(FolderPath($0)) && !describesBundle($0) }
         if left.isEmpty { return }
         let files =
             left.count == 1
@@ -104,7 +104,7 @@ struct MarkdownFolder {
         var parsed = try MarkdownNote(bytes)
         // Joplin parts its front matter from the text with an empty line.
         if isJoplin, parsed.id == nil, parsed.title != nil, parsed.body.hasPrefix("\n") { parsed.body.removeFirst() }
-        var note = ForeignNote(origin: file.path, title: parsed.title ?? Self.bundle(of: file.path) ?? stem, body: parsed.body)
+        var note = ForeignNote(origin: file.path, title: parsed.title ?? bundle(of: file.path) ?? stem, body: parsed.body)
         // Earlier versions knew no bundles.
         if parsed.title == nil, !note.title.utf8.elementsEqual(stem.utf8) { note.formerTitle = stem }
         if parsed.hasBrokenFrontMatter {
@@ -136,14 +136,15 @@ struct MarkdownFolder {
     }
 
     /// The name of the TextBundle that a file is the text of, such as Bear writes; `nil` for any other file.
-    private static func bundle(of path: String) -> String? {
-        let (stem, ending) = FileName.parts(RelativePath.name(of: String(RelativePath.folder(of: path))))
+    private func bundle(of path: String) -> String? {
+        let folder = RelativePath.folder(of: path)
+        let (stem, ending) = FileName.parts(RelativePath.name(of: folder.isEmpty ? root : String(folder)))
         let isText = FileName.parts(RelativePath.name(of: path)).stem == "text"
         return isText && ending?.lowercased() == "textbundle" ? stem : nil
     }
 
-    private static func describesBundle(_ path: String) -> Bool {
-        RelativePath.names(of: path).suffix(2).joined(separator: "/").lowercased().hasSuffix(".textbundle/info.json")
+    private func describesBundle(_ path: String) -> Bool {
+        RelativePath.names(of: "\(root)/\(path)").suffix(2).joined(separator: "/").lowercased().hasSuffix(".textbundle/info.json")
     }
 
     /// What earlier versions of Kith read in a file without an id.
