@@ -3,7 +3,7 @@ import Foundation
 /// The links in a Markdown text to files beside it: `[text](path)`, `![text](<a path>)`, `[[path]]`, `![[path|text]]`, `[name]: path`,
 /// `<img src="path">`, `<a href="path">`.
 ///
-/// What only looks like a link, as in code, is found, too; whoever asks knows which files there are.
+/// The search also finds what only looks like a link, as in code: its caller knows which files there are.
 package enum MarkdownLinks {
     /// A link to a file, perhaps.
     struct Link: Hashable {

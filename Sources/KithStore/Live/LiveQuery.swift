@@ -67,8 +67,8 @@ struct LiveQuery<Record: LiveRecord>: Sendable where Record.ID: Sendable {
         return try entries(Row.fetchCursor(db, request), key: key)
     }
 
-    /// Whether rows of an association are read after the rows (`including(all:)`): GRDB has no cursor then, and tells nobody. Of a table with
-    /// itself, such rows are in no other region.
+    /// Whether GRDB reads rows of an association after the request's own (`including(all:)`). It has no cursor for such a request, and no public
+    /// property says that it is one. If a table is associated with itself, the request's region does not say it either.
     private static func hasPrefetched(_ prepared: PreparedRequest) -> Bool {
         guard let fetch = Mirror(reflecting: prepared).children.first(where: { $0.label == "supplementaryFetch" }) else { return true }
         return !Mirror(reflecting: fetch.value).children.isEmpty

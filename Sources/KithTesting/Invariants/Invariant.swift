@@ -2,8 +2,8 @@ import GRDB
 import KithCausality
 import KithSync
 
-/// What holds of many rows together, whatever users do at the same time: what an app states of its own rows by ``always(_:_:)`` and
-/// ``converged(_:_:)``, and what the simulator has statements for, to which it leaves the table.
+/// A rule about many rows together, which holds whatever users do at the same time. An app states its own rules by ``always(_:_:)`` and
+/// ``converged(_:_:)``. For each of the other rules the simulator has statements that keep it, and lets no other statement write the table.
 public enum Invariant: Sendable {
     /// What the app calls `name` holds on every machine after everything that may change a row: each commit, merge and opening.
     ///
@@ -12,9 +12,10 @@ public enum Invariant: Sendable {
     ///         return wrong == 0 ? nil : "\(wrong) boxes do not."
     ///     }
     ///
-    /// The function reads, and returns what is wrong, or throws; `nil` if nothing is. It must hold of empty tables, too. Users write
-    /// whatever the tables take, and machines that catch up show some rows of a transaction before the others: state what triggers,
-    /// constraints and keys keep. It is asked on machines with the app as it is, and no more once a member has lied about rows.
+    /// The function reads, and returns what is wrong, or throws; `nil` if nothing is. It must hold of empty tables, too. The simulator's users
+    /// write whatever the tables take, and a machine that catches up shows some rows of a transaction before the others. So state only what
+    /// triggers, constraints and keys keep. The simulator asks machines with the newest version of the app alone, and none after a member
+    /// has lied about rows.
     case always(_ name: String, _ problem: @Sendable (Database) throws -> String?)
     /// The same, on every machine once everything works again and all know the same: what merging must bring about.
     case converged(_ name: String, _ problem: @Sendable (Database) throws -> String?)

@@ -3,7 +3,7 @@ import GRDB
 /// What apps that observe their tables show.
 extension Simulation {
     /// Every live query of the node shows what a new one does, tables that triggers fill hold what they should, and what the app states
-    /// holds. Asked after everything that may change the tables, so that no change that nobody was told of is covered up by a later one.
+    /// holds. The simulation asks after each step that may change the tables: else a later change could cover up one that no query heard of.
     func checkLiveQueries(_ node: SimulatedNode) throws {
         guard node.isRunning else { return }
         let stale = try node.database.writeWithoutTransaction { db in
