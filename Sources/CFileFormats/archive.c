@@ -38,6 +38,7 @@ int kith_archive_next(void *archive, const char **path, const char **target, int
         case AE_IFLNK: *kind = KITH_ARCHIVE_LINK; break;
         }
         if (*target != NULL) *kind = KITH_ARCHIVE_SAME;
+        if (archive_entry_is_encrypted(entry)) *kind = KITH_ARCHIVE_LOCKED;
     }
     if (utf8) {
         uselocale(before);
@@ -48,6 +49,8 @@ int kith_archive_next(void *archive, const char **path, const char **target, int
 }
 
 long kith_archive_read(void *archive, void *buffer, long count) { return archive_read_data(archive, buffer, (size_t)count); }
+
+int kith_archive_is_zip(void *archive) { return (archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP; }
 
 int kith_archive_is_plain_tar(void *archive) {
     return (archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR && archive_filter_code(archive, 0) == ARCHIVE_FILTER_NONE;

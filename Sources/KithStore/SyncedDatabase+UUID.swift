@@ -71,6 +71,13 @@ extension SyncedDatabase {
         try resolve(db, table: table, id: RowID(id), column: column, keeping: value)
     }
 
+    /// ``saveValue(_:table:id:column:_:base:)`` in the row with this id.
+    public func saveValue(
+        _ db: Database, table: String, id: UUID, column: String, _ value: ColumnValue, base: ColumnValue
+    ) throws(StoreError) {
+        try saveValue(db, table: table, id: RowID(id), column: column, value, base: base)
+    }
+
     /// Chooses a version of a conflict of whole values, as `resolve(_:table:id:column:keeping:)` does.
     public func resolve(_ db: Database, _ conflict: Conflict, keeping version: Conflict.Version) throws(StoreError) {
         try resolve(db, table: conflict.table, id: conflict.row, column: conflict.column, keeping: version.value)

@@ -32,6 +32,26 @@ struct FolderAgainTests {
         #expect(try notes.list().map(\.id) == [note.id] && machine.files() == ["sub/Note.md"])
     }
 
+    @Test func `a folder that was moved goes on where it is added now, and a copy of it does not`() throws {
+        let note = try notes.add(title: "Note", body: "one\n", tags: ["home"])
+        try machine.sync()
+        try machine.save("x", as: "pictures/p.png")
+        let place = machine.folder.path
+        try FileManager.default.moveItem(atPath: place, toPath: place + "-moved")
+        let error = #expect(throws: FilesError.self) { try machine.folder.sync(notes, options: machine.options) }
+        #expect(error?.message.contains("kith folder add") == true)
+        try notes.edit(note.id) { $0.body += "two\n" }
+        #expect(throws: FilesError.self) { try NotesFolder.add(place + "-moved", tag: "home", to: notes) }
+        let moved = try NotesFolder.add(place + "-moved", to: notes)
+        let report = try moved.sync(notes, options: machine.options)
+        #expect(report.written == 1 && report.added == 0 && report.others == 1, "\(report)")
+        #expect(try NotesFolder.all(of: notes) == [moved] && notes.list().map(\.id) == [note.id])
+        #expect(try String(contentsOfFile: moved.path + "/Note.md", encoding: .utf8).hasSuffix("one\ntwo\n"))
+        try FileManager.default.copyItem(atPath: moved.path, toPath: place)
+        #expect(throws: FilesError.self) { try NotesFolder.add(place, to: notes) }
+        #expect(try NotesFolder.all(of: notes) == [moved])
+    }
+
     @Test func `files that nobody touched while their folder was not kept in step get what was written meanwhile`() throws {
         let list = try notes.add(title: "List", body: "one\ntwo\n", color: .red, tags: ["home"])
         let plan = try notes.add(title: "Plan", body: "one\ntwo\n")

@@ -52,6 +52,23 @@ struct FolderSyncTests {
         #expect(try machine.sync().isQuiet)
     }
 
+    @Test("a title and a color that were changed in a file and elsewhere are both kept, to choose from", arguments: [true, false])
+    func bothChanged(isRenamed: Bool) throws {
+        let note = try notes.add(title: "Two", body: "b", color: .red)
+        try machine.sync()
+        try notes.edit(note.id) { ($0.title, $0.color) = ("Zwei", .blue) }
+        let text = try machine.read("Two.md").replacing("color: red", with: "color: green")
+        machine.remove("Two.md")
+        let titled = isRenamed ? text : text.replacing("color: green", with: "title: Deux\ncolor: green")
+        try machine.save(titled, as: isRenamed ? "Deux.md" : "Two.md")
+        try machine.sync()
+        #expect(try notes.note(note.id)?.title == "Deux" && notes.note(note.id)?.color == .green)
+        let versions = try notes.conflicts().map { $0.versions.map(\.text).sorted() }
+        #expect(Set(versions) == [["Deux", "Zwei"], ["blue", "green"]], "\(versions)")
+        #expect(try machine.contents() == machine.noteContents())
+        #expect(try machine.sync().isQuiet)
+    }
+
     @Test("notes that take each other's titles take each other's names, and no number stays", arguments: [2, 3], [true, false])
     func exchangedTitles(count: Int, hasRoomMeanwhile: Bool) throws {
         let titles = (0..<count).map { "Title \($0)" }

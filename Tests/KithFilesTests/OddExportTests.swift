@@ -138,6 +138,51 @@ struct OddExportTests {
         #expect(try desk.run("l").present == 1)
     }
 
+    @Test func `links in every form that Markdown and HTML have are followed`() throws {
+        let links = [
+            ("[d]:\n  NAME", "a.png", "a.png"), ("> [r]: NAME", "a.png", "a.png"), ("> - x\n\n>   [q]: NAME\n", "a.png", "a.png"),
+            ("<img alt=\"\"\n src = \"NAME\">", "a.png", "a.png"), ("<img src= 'NAME' >", "a.png", "a.png"),
+            ("<img src=\"NAME\">", "a &amp; &#39;b&#39;.png", "a%20&%20'b'.png"), ("[x](<NAME>)", "a\\<b\\>.png", "ab.png"),
+            ("![](NAME)", "a.png?raw=true", "a.png?raw=true"),
+        ]
+        let text = links.map { $0.0.replacing("NAME", with: $0.1) }.joined(separator: "\n") + "\n"
+        try desk.folder.write("f/N.md", text)
+        for name in ["a.png", "a & 'b'.png", "a<b>.png"] { try desk.folder.write("f/\(name)", name) }
+        #expect(try desk.run("f").attachments == 3)
+        let expected = links.map { $0.0.replacing("NAME", with: "attachments/" + $0.2) }.joined(separator: "\n") + "\n"
+        let body = try #require(try desk.notes.titled("N")?.body)
+        #expect(body == expected)
+        #expect(try desk.run("f").present == 1)
+        let site = desk.folder.path("site")
+        _ = try SiteExport.write(desk.notes, to: site)
+        let page = try String(contentsOfFile: site + "/N.html", encoding: .utf8)
+        #expect(page.components(separatedBy: "<img src=\"attachments/a.png\"").count == 4, "\(page)")
+        #expect(page.contains("<img src=\"attachments/a%20&amp;%20'b'.png\""), "\(page)")
+    }
+
+    @Test func `a single file of a vault has its pictures, is the note that the vault has, and that an earlier version made`() throws {
+        try desk.folder.write("v/.obsidian/app.json", "{}")
+        try desk.folder.write("v/Notes/A.md", "![[p.png]] ![](../Files/p.png) #work")
+        try desk.folder.write("v/Files/p.png", "PNG")
+        let report = try desk.run("v/Notes/A.md")
+        #expect(report.added == 1 && report.attachments == 1 && report.remarks.isEmpty, "\(report)")
+        #expect(try desk.notes.titled("A").map { Array($0.tags) } == ["work"])
+        #expect(try desk.run("v").present == 1)
+        // Without a vault around it, what lies elsewhere is named.
+        try desk.folder.write("plain/Notes/B.md", "![](../Files/q.png) [x](../C.md) [y](../no.png)")
+        for name in ["Files/q.png", "C.md"] { try desk.folder.write("plain/\(name)", name) }
+        let plain = try desk.run("plain/Notes/B.md")
+        #expect(plain.added == 1 && plain.leftOut == 0 && plain.remarks.count == 1, "\(plain)")
+        #expect(plain.remarks.first?.words.contains("../Files/q.png") == true, "\(plain)")
+        // As an earlier version has imported it.
+        let again = try ImportDesk()
+        let body = "![[p.png]] ![](../Files/p.png) #work"
+        let id = UUID.derived(from: ["kith import 1", "A.md", "A", body], milliseconds: nil)
+        let note = Note(id: id, title: "A", body: body, createdMilliseconds: 1, updatedMilliseconds: 1)
+        #expect(try again.notes.insert([WholeNote(note)]) == [.added])
+        #expect(try NoteImport.run(desk.folder.path("v/Notes/A.md"), into: again.notes).present == 1)
+    }
+
     @Test func `a text of backticks and brackets is read in time in proportion to its length`() throws {
         let text =
             (1...2_000).map { String(repeating: "`", count: $0 % 60 + 1) + "[[x" }.joined() + String(repeating: "[a](b)`", count: 20_000)

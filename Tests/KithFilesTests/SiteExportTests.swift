@@ -68,10 +68,53 @@ struct SiteExportTests {
         #expect(try page("C.html").contains("<a href=\"attachments/A\">A</a>"))
     }
 
+    @Test func `a picture is shown that is written in HTML, wherever it stands, and nothing else of the HTML`() throws {
+        let forms = [
+            "text <IMG width=9 SRC='NAME' alt=\"a &lt; b\"> more", "<img src=\"NAME\"\n  alt=\"a < b\"/>",
+            "<p align=center>\nlost <b><img src=NAME alt='a < b'></b>\n</p>", "- item\n\n  <img src=\"NAME\" alt='a < b'>\n",
+            "| <img src=\"NAME\" alt='a < b'> |\n|---|", "[<img src=\"NAME\" alt='a < b'>](https://example.org)",
+        ]
+        for form in forms {
+            let html = MarkdownHTML.html(form.replacing("NAME", with: "a.png"), hasPositions: true)
+            #expect(html.contains("<img src=\"a.png\" alt=\"a &lt; b\" />"), "\(html)")
+            #expect(!html.contains("lost") && !html.contains("width") && !html.contains("align"), "\(html)")
+        }
+        for form in [
+            "<!-- <img src=a.png> -->", "`<img src=a.png>`", "<script>\n'<img src=a.png>'\n</script>", "<image src=a.png>", "\\<img>",
+        ] {
+            #expect(!MarkdownHTML.html(form).contains("<img"), "\(form)")
+        }
+        #expect(MarkdownHTML.html("<p>\n<img src=a.png>\n<img src=b.png>\n</p>").ranges(of: "<img").count == 2)
+        #expect(MarkdownHTML.html("x\n\n<img src=a.png>\n", hasPositions: true).contains("<p data-sourcepos=\"3:1-"))
+        #expect(MarkdownHTML.html(String(repeating: "<img src=a>", count: 20_000)).ranges(of: "<img").count == 20_000)
+        let deep = "<div>" + String(repeating: "<p><b>", count: 20_000) + "<img src=a.png>"
+        #expect(!MarkdownHTML.html(deep).contains("<b>"))
+    }
+
+    @Test func `a link leads to the page of the note that it names in any way, and of no note to nothing`() throws {
+        let links = [
+            ("[[two words]]", true), ("[[Two Words]]", true), ("[[folder/Two Words|x]]", true), ("[x](Two%20Words.md)", true),
+            ("[x](<../sub/two words.md#head>)", true), ("[x](Two%20Words.txt)", true), ("[x](Two%20Words.html)", true),
+            ("[[nowhere]]", false), ("[x](https://example.org/Two%20Words.md)", false), ("![](Two%20Words.md)", false),
+            ("![[Two Words]]", false), ("[[Gone]]", false),
+        ]
+        for (index, (link, _)) in links.enumerated() { try notes.add(title: "From \(index)", body: link) }
+        try notes.add(title: "Two Words", body: "text")
+        let gone = try notes.add(title: "Gone")
+        try notes.delete([gone.id])
+        _ = try SiteExport.write(notes, to: folder.path("site"))
+        for (index, (link, isPage)) in links.enumerated() {
+            let shown = try page("From \(index).html")
+            #expect(shown.contains("href=\"Two%20Words.html\"") == isPage, "\(link): \(shown)")
+        }
+    }
+
     @Test(
         "nothing of a note runs",
         arguments: [
-            "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))",
+            "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<img src=javascript:alert(1)>",
+            "<p><img src='JavaScript:alert(1)' onerror=alert(1)></p>", "<img src=\"x\" alt=\"&lt;script>&quot; &lt;b>\">",
+            "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))",
             "<javascript:alert(1)>",
             "[x](data:text/html;base64,PHNjcmlwdD4=)", "![x](javascript:alert(1))", "<svg/onload=alert(1)>",
             "[x]: javascript:alert(1)\n\n[x]", "</body><script>x</script>",

@@ -39,6 +39,21 @@ struct HistoryTests {
         }
     }
 
+    @Test func `a long author is cut to 1,000 bytes between characters, and a limit below zero lists nothing`() throws {
+        let store = try Self.store()
+        let long = String(repeating: "a", count: 998) + String(repeating: "\u{1F600}\u{301}", count: 300)
+        for (number, author) in [long, "a" + String(repeating: "\u{1F600}", count: 300), String(repeating: "b", count: 2_000)].enumerated() {
+            try store.database.write { db in
+                try store.store.setAuthor(author, db)
+                try db.execute(sql: "INSERT INTO item (id) VALUES (?)", arguments: [key(UInt64(number) + 1)])
+            }
+        }
+        let authors = try store.store.history().compactMap(\.author)
+        #expect(authors.map(\.utf8.count) == [998, 997, 1_000] && authors[0] == String(long.prefix(998)))
+        #expect(try store.store.history(table: "item", id: Self.id(1), limit: -1).isEmpty)
+        #expect(try store.store.history(limit: -1).isEmpty)
+    }
+
     @Test func `a transaction is one entry with old and new values of what is different at its end`() throws {
         let store = try Self.store()
         try store.execute("INSERT INTO item (id, title, tags, body) VALUES (?, 'Milk', '[\"b\",\"a\"]', 'one two three')", [key(1)])

@@ -58,6 +58,69 @@ struct ResolveTests {
         try first.expectSound()
     }
 
+    private static func save(_ notes: TestStore, _ value: String, base: String) throws {
+        try notes.database.write {
+            try notes.store.saveValue($0, table: "note", id: rowID(1), column: "title", .text(value), base: .text(base))
+        }
+    }
+
+    @Test func `a value that was made without having seen another one leaves both to choose from, on every device`() throws {
+        let (first, second) = (try TestStore(), try TestStore())
+        try first.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        try second.receive(from: first)
+        try second.execute("UPDATE note SET title = 'b'")
+        try first.receive(from: second)
+        try Self.save(first, "c", base: "a")
+        #expect(try first.row(rowID(1))?["title"] == "c")
+        #expect(try first.store.alternatives(table: "note", id: rowID(1)).map(\.value) == [.text("b")])
+        #expect(try first.store.conflicts().count == 1)
+        try first.expectSound()
+        try second.receive(from: first)
+        #expect(try second.row(rowID(1))?["title"] == "c")
+        #expect(try second.store.alternatives(table: "note", id: rowID(1)) == first.store.alternatives(table: "note", id: rowID(1)))
+        try second.expectSound()
+        // A choice made there ends it here, too.
+        try Self.resolve(second, "b")
+        try first.receive(from: second)
+        #expect(try first.row(rowID(1))?["title"] == "b")
+        #expect(try first.store.conflicts().isEmpty)
+        try first.expectSound()
+    }
+
+    @Test func `a value that was made from what is shown takes its place, and one that says nothing new writes nothing`() throws {
+        let (first, second) = try Self.conflict()
+        try Self.save(first, "third", base: "second")
+        #expect(try first.row(rowID(1))?["title"] == "third")
+        #expect(try first.store.alternatives(table: "note", id: rowID(1)).map(\.value) == [.text("first")])
+        let before = try first.store.vector()
+        try Self.save(first, "third", base: "second")
+        try Self.save(first, "second", base: "second")
+        #expect(try first.store.vector() == before)
+        try second.receive(from: first)
+        #expect(try second.store.alternatives(table: "note", id: rowID(1)).map(\.value) == [.text("first")])
+        try second.expectSound()
+    }
+
+    @Test func `values that nobody has seen gather up to the limit, and what makes room is noted`() throws {
+        let notes = try TestStore()
+        try notes.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        try notes.execute("UPDATE note SET title = 'b'")
+        let count = SyncedDatabase.alternativesMax + 3
+        for number in 1...count { try Self.save(notes, "file \(number)", base: "a") }
+        #expect(try notes.row(rowID(1))?["title"] == "file \(count)")
+        #expect(try notes.store.alternatives(table: "note", id: rowID(1)).count == SyncedDatabase.alternativesMax)
+        #expect(try notes.store.supersededValues(table: "note", id: rowID(1)).map(\.value).contains(.text("b")))
+        try notes.expectSound()
+        // In one transaction, the last one counts.
+        try notes.database.write { db in
+            for value in ["x", "y"] {
+                try notes.store.saveValue(db, table: "note", id: rowID(1), column: "title", .text(value), base: .text("a"))
+            }
+        }
+        #expect(try notes.row(rowID(1))?["title"] == "y")
+        try notes.expectSound()
+    }
+
     @Test func `who observes a table hears of what is resolved and restored in it`() throws {
         let (first, _) = try Self.conflict()
         let observer = Observer()

@@ -127,6 +127,23 @@ struct TypedColumnTests {
         #expect(MillisecondDate.fromDatabaseValue("x".databaseValue) == nil)
     }
 
+    @Test func `a date that was read from a column is the same when it is written again`() throws {
+        for milliseconds in [0, 1, -1, 1_700_000_000_123, 999_999_999_999] + (0..<2_000).map({ 1_764_000_000_000 + Int64($0) * 7_919 }) {
+            let read = try #require(MillisecondDate.fromDatabaseValue(Int64(milliseconds).databaseValue))
+            #expect(MillisecondDate(wrappedValue: read.wrappedValue) == read, "\(milliseconds)")
+        }
+        #expect(MillisecondDate(wrappedValue: Date(timeIntervalSince1970: 1.0019)).databaseValue == 1_001.databaseValue)
+    }
+
+    @Test func `a counter counts down by any number`() {
+        var counter = KithStore.Counter(-1)
+        counter -= .min
+        #expect(counter.value == .max && counter.added == .max)
+        counter -= .max
+        counter -= 1
+        #expect(counter.value == -1)
+    }
+
     @Test func `JSON of equal values is one text, and what is none is none`() throws {
         let value = StableJSON(wrappedValue: Nutrition())
         #expect(value.databaseValue == "{\"carbs\":{\"a/b\":2,\"c\":3,\"d\":4,\"e\":5},\"fat\":1}".databaseValue)

@@ -132,7 +132,8 @@ struct NoteReadingTests {
             ("[[A/B]]", "A/B"), ("[[Read.md]]", "Read.md"), ("[[Home Page]]", "home page"),
             ("[x](Home.md)", "Home"), ("[x](./home.md)", "Home"), ("[x](../up/Home.md#part)", "Home"),
             ("[x](Other%20-%20slash.md)", "Other / slash"),
-            ("[x](<Other - slash.md>)", "Other / slash"), ("[x](CON_.md)", "CON"), ("[x](Read.md)", "Read.md"),
+            ("[x](<Other - slash.md>)", "Other / slash"), ("[x](Home.txt)", "Home"), ("[x](home.HTML#part)", "Home"),
+            ("[x](CON_.md)", "CON"), ("[x](Read.md)", "Read.md"),
             ("[x][y]\n\n[y]: Home.md", "Home"),
         ] {
             let html = reading.html(text)
@@ -143,7 +144,8 @@ struct NoteReadingTests {
             ("[x](No%20where.md)", "href=\"/new?title=No%20where\""), ("[[Other - slash]]", "href=\"/new?title=Other"),
             ("[x](/Home.md)", "href=\"/Home.md\""), ("[x](https://example.com/Home.md)", "href=\"https://example.com/Home.md\""),
             ("[x](//example.com/Home.md)", "href=\"//example.com/Home.md\""), ("![x](Home.md)", "src=\"Home.md\""),
-            ("`[[home]] [x](Home.md)`", "[x](Home.md)"), ("[x](Home.txt)", "href=\"Home.txt\""),
+            ("`[[home]] [x](Home.md)`", "[x](Home.md)"), ("[x](Home.pdf)", "href=\"Home.pdf\""),
+            ("[x](Nowhere.txt)", "href=\"Nowhere.txt\""),
         ] {
             let html = reading.html(text)
             #expect(html.contains(part), "\(text): \(html)")

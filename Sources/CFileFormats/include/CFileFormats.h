@@ -45,11 +45,14 @@ enum {
     KITH_ARCHIVE_LINK,
     /// Another name of an earlier file, `target`: a hard link.
     KITH_ARCHIVE_SAME,
+    /// What needs a password.
+    KITH_ARCHIVE_LOCKED,
     KITH_ARCHIVE_OTHER,
 };
-/// 1: there is a next entry, 0: the end, else the archive is damaged, or none. `path` and `target` are NULL for a name that has no form in
-/// UTF-8; `kind` is one of the above.
+/// 1: there is a next entry, 0: the end, else the archive is damaged, or none. `path` and `target` are as they stand in the archive, NULL for
+/// none; `kind` is one of the above.
 int kith_archive_next(void *archive, const char **path, const char **target, int *kind);
+int kith_archive_is_zip(void *archive);
 /// Whether what was read is a tar archive that is not compressed.
 int kith_archive_is_plain_tar(void *archive);
 /// Bytes that were read, 0 at the end of the entry, less for damage.
@@ -72,7 +75,7 @@ void kith_archive_discard(void *archive);
 
 // MARK: Markdown
 
-/// Markdown of GitHub as HTML, without the HTML in it; to be freed with kith_markdown_free. With positions, each block says which lines of
+/// Markdown of GitHub as HTML, without the HTML in it but for pictures; to be freed with kith_markdown_free. With positions, each block says which lines of
 /// the text it comes from.
 char *kith_markdown_html(const char *text, long count, int has_positions);
 void kith_markdown_free(char *html);

@@ -24,7 +24,7 @@ struct FolderAdd: ParsableCommand {
         commandName: "add",
         abstract: "Begin to keep a folder in step, and do so once.",
         discussion: """
-            The folder is made if it is not there. Markdown files that it holds become notes.
+            The folder is made if it is not there. Markdown files that it holds become notes. A folder that was moved goes on.
 
             EXAMPLES
               kith folder add ~/Notes
@@ -47,7 +47,13 @@ struct FolderAdd: ParsableCommand {
         let tag = tag.map { $0.hasPrefix("#") ? String($0.dropFirst()) : $0 }
         try options.withNotes(makingFile: true) { notes in
             let folder = try NotesFolder.add(path, tag: tag, tagsFolders: foldersAsTags, to: notes)
-            try FolderLines.show([(folder, try folder.sync(notes))], options)
+            let report = try folder.sync(notes)
+            try FolderLines.show([(folder, report)], options)
+            if report.others > 0, !options.json {
+                try Console.output.writeLine(
+                    "\(Count.text(report.others, "file")) that \(report.others == 1 ? "is no note stays" : "are no notes stay") on this machine alone: the folder's attachments/ is for those that notes have."
+                )
+            }
         }
     }
 }
@@ -240,12 +246,13 @@ private struct FolderSyncLine: Encodable {
     let deleted: Int
     let removed: Int
     let held: Int
+    let others: Int
     let left: [LeftLine]
 
     init(_ folder: NotesFolder, _ report: FolderReport) {
         path = folder.path
         (added, read, written) = (report.added, report.read, report.written)
-        (deleted, removed, held) = (report.deleted, report.removed, report.held)
+        (deleted, removed, held, others) = (report.deleted, report.removed, report.held, report.others)
         left = report.left.map(LeftLine.init)
     }
 }

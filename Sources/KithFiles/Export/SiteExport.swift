@@ -10,7 +10,7 @@ package struct SiteExport {
     private var names = NameRegister()
     /// The page of each note.
     private var pages: [UUID: String] = [:]
-    private var pagesByTitle: [String: String] = [:]
+    private var links = NoteLinks(titles: [])
     private var entries: [SitePage.Entry] = []
     private var files: AttachmentFiles
 
@@ -22,7 +22,12 @@ package struct SiteExport {
             try NewFolder.make(folder) { partial in
                 var export = SiteExport(notes, options, partial)
                 // Links lead to notes that come later, too.
-                try notes.forEachNote(includingTrash: false) { export.name($0.note) }
+                var titles: [(updated: Int64, id: UUID, title: String)] = []
+                try notes.forEachNote(includingTrash: false) { whole in
+                    export.name(whole.note)
+                    titles.append((whole.note.updatedMilliseconds, whole.note.id, whole.note.title))
+                }
+                export.links = NoteLinks(titles: titles.sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }.map { ($0.id, $0.title) })
                 try export.files.write(includingTrash: false)
                 try notes.forEachNote(includingTrash: false) { try export.write($0) }
                 try export.writeIndex()
@@ -41,7 +46,6 @@ package struct SiteExport {
         if pages[note.id] != nil { return }
         let page = names.takeFree(stem: FileName.stem(for: note.title), ending: "html")
         pages[note.id] = page
-        if pagesByTitle[note.title] == nil { pagesByTitle[note.title] = page }
     }
 
     private mutating func write(_ whole: WholeNote) throws {
@@ -57,7 +61,14 @@ package struct SiteExport {
                 report.missing.append(ExportReport.Missing(note: note.title, attachment: attachment.name))
             }
         }
-        let html = SitePage.note(note, pages: pagesByTitle, attachments: attached)
+        let html = SitePage.note(note, attachments: attached) { link in
+            let id =
+                switch link {
+                case .title(let title): links.note(named: title)
+                case .file(let name): links.note(ofFile: name)
+                }
+            return id.flatMap { pages[$0] }
+        }
         try NewFile.write(Array(html.utf8), to: "\(root)/\(page)", modifiedMilliseconds: note.updatedMilliseconds)
         entries.append(SitePage.Entry(title: note.title, page: page, tags: Array(note.tags), updatedMilliseconds: note.updatedMilliseconds))
         report.notes += 1

@@ -15,13 +15,22 @@ enum SitePage {
         let path: String
     }
 
-    static func note(_ note: Note, pages: [String: String], attachments: [Attachment]) -> String {
+    /// How a link names a note.
+    enum NoteLink {
+        case title(String)
+        /// By the name of its file, without the ending.
+        case file(String)
+    }
+
+    /// - Parameter page: where a link leads to a note, if that has a page.
+    static func note(_ note: Note, attachments: [Attachment], page place: (NoteLink) -> String?) -> String {
         let title = note.title.isEmpty ? "Untitled" : note.title
         var content =
             "<p><a href=\"index.html\">All notes</a></p>\n<h1>\(escaped(title))</h1>\n<p class=\"about\">\(about(note.updatedMilliseconds, Array(note.tags)))</p>\n"
         let files = Dictionary(attachments.map { ($0.name, $0.path) }) { first, _ in first }
-        content += HTMLLinks.replaced(MarkdownHTML.html(text(of: note.body, pages, files))) { link, _ in
-            HTMLLinks.attachmentNames(link).lazy.compactMap { files[$0] }.first.map(Self.link)
+        content += HTMLLinks.replaced(MarkdownHTML.html(text(of: note.body, files, place))) { link, isPicture in
+            if let file = HTMLLinks.attachmentNames(link).lazy.compactMap({ files[$0] }).first { return Self.link(file) }
+            return isPicture ? nil : NoteLinks.fileName(link).flatMap { place(.file($0.name)) }.map(Self.link)
         }
         if !attachments.isEmpty {
             content += "<h2>Attachments</h2>\n<ul>\n"
@@ -43,15 +52,16 @@ enum SitePage {
 
     /// The text without its front matter, its links in the form of a wiki as those of Markdown: to files by the names that the note has for
     /// them.
-    private static func text(of body: String, _ pages: [String: String], _ files: [String: String]) -> String {
+    private static func text(of body: String, _ files: [String: String], _ place: (NoteLink) -> String?) -> String {
         let bytes = Array(body.utf8)
         let text = FrontMatter(bytes[...]).map { String(decoding: $0.rest, as: UTF8.self) } ?? body
         return WikiLinks.replaced(text) { name, isEmbedded in
+            let page = isEmbedded ? nil : place(.title(name))
             let last = RelativePath.name(of: name)
-            if files[name] != nil || isEmbedded || pages[name] == nil, let file = [name, last].first(where: { files[$0] != nil }) {
+            if files[name] != nil || page == nil, let file = [name, last].first(where: { files[$0] != nil }) {
                 return MarkdownLinks.encoded("\(MarkdownExport.attachmentFolder)/\(file)")
             }
-            return pages[name].map(MarkdownLinks.encoded)
+            return page.map(MarkdownLinks.encoded)
         }
     }
 

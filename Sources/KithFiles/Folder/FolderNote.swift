@@ -44,18 +44,29 @@ enum FolderNote {
             && note.color.rawValue == record.color && note.tags == record.tags
     }
 
-    /// Brings into `current` what differs in `content` from what the file said before.
+    /// Brings into `current` what differs in `content` from what the file said before. A title or a color that the note has got meanwhile
+    /// stays beside that of the file, to choose from.
     static func merge(
-        _ content: FolderContent, at path: String, since record: FolderRecord, into current: Note, _ now: Int64, _ db: Database
+        _ content: FolderContent, at path: String, since record: FolderRecord, into current: Note, _ now: Int64, _ store: SyncedDatabase,
+        _ db: Database
     ) throws {
-        var changes: [(sql: String, values: [any DatabaseValueConvertible])] = []
+        var isChanged = false
+        func save(_ column: String, _ value: ColumnValue, since base: ColumnValue, insteadOf shown: ColumnValue) throws {
+            if value == base || value == shown { return }
+            try store.saveValue(db, table: NotesSchema.table, id: current.id, column: column, value, base: base)
+            isChanged = true
+        }
         let title = self.title(content, at: path, since: record, current)
-        if !title.utf8.elementsEqual(current.title.utf8) { changes.append(("title = ?", [title])) }
+        // A name that the note's own title has made, such as one with a number, is that title.
+        let titled = isName(record.path, of: current.title) ? current.title : record.title
+        try save("title", .text(title), since: .text(titled), insteadOf: .text(current.title))
         // A file that lost its front matter says nothing of what stood there.
         let isBare = record.hasID && content.id == nil
-        if content.color.rawValue != record.color, content.color != current.color, !isBare || content.color != .none {
-            changes.append(("color = ?", [content.color.rawValue]))
+        if !isBare || content.color != .none {
+            let (color, before) = (content.color.rawValue, record.color)
+            try save("color", .integer(color), since: .integer(before), insteadOf: .integer(current.color.rawValue))
         }
+        var changes: [(sql: String, values: [any DatabaseValueConvertible])] = []
         var tags = current.tags
         let said = NoteTags(content.tags)
         if !isBare { for tag in record.tags where !said.contains(tag) { tags.remove(tag) } }
@@ -67,8 +78,8 @@ enum FolderNote {
         if !content.body.utf8.elementsEqual(record.body.utf8), !content.body.utf8.elementsEqual(current.body.utf8) {
             changes.append(("body = kith_text(?, ?, body)", [content.body, record.body]))
         }
-        if changes.isEmpty { return }
-        let sql = "UPDATE note SET \(changes.map(\.sql).joined(separator: ", ")), updated = ? WHERE id = ?"
+        if changes.isEmpty, !isChanged { return }
+        let sql = "UPDATE note SET \(changes.map { $0.sql + ", " }.joined())updated = ? WHERE id = ?"
         let values =
             changes.flatMap(\.values).map { $0.databaseValue } + [
                 max(now, current.updatedMilliseconds).databaseValue, current.id.data.databaseValue,

@@ -50,6 +50,7 @@ extension FolderPass {
         let files = walk.files.filter { Self.isNote($0.path) }
         var look = FolderLook()
         look.attachments = walk.files.filter { Self.isAttachment($0.path) }
+        report.others = walk.files.count - files.count - look.attachments.count
         var back: [UUID] = []
         var next = 0
         let tables = tables

@@ -53,7 +53,7 @@ extension FolderPass {
         then replacement: Replacement? = nil
     ) throws {
         try options.step("absorb")
-        let (tables, now, basis) = (tables, options.nowMilliseconds(), readers?.basis(of: record) ?? record)
+        let (tables, now, basis, store) = (tables, options.nowMilliseconds(), readers?.basis(of: record) ?? record, notes.store)
         var content = said
         content.readLinks(since: basis)
         try reviveIfDeleted(record, content)
@@ -64,7 +64,7 @@ extension FolderPass {
         if content.id == nil, content.attachments.isEmpty { saved.links = record.links }
         try database.write { [saved, content] db in
             guard let current = try NotesStore.fetch(record.note, db) else { throw FilesError(.notFound, "The note was deleted.") }
-            try FolderNote.merge(content, at: path, since: basis, into: current, now, db)
+            try FolderNote.merge(content, at: path, since: basis, into: current, now, store, db)
             var record = saved
             if let replacement { record.take(replacement.content, hash: replacement.hash, stamp: nil) }
             try tables.save(record, db)
@@ -150,7 +150,7 @@ extension FolderPass {
         if let current = try NotesStore.fetch(id, db) {
             isNew = !current.fieldsThatDiffer(from: FolderNote.note(content, id, written)).isEmpty
             if isNew, asksJournal, let past = try FolderPast.record(of: content, at: file.path, current, store, db) {
-                try FolderNote.merge(content, at: file.path, since: past, into: current, now, db)
+                try FolderNote.merge(content, at: file.path, since: past, into: current, now, store, db)
                 isNew = false
             }
             // If it is not known what it was made of, it is a note of its own, so that nothing is lost.

@@ -20,6 +20,8 @@ package struct FolderReport: Hashable, Sendable {
     package internal(set) var removed = 0
     /// Files that cannot be understood, or written.
     package internal(set) var left: [LeftFile] = []
+    /// Files that are neither notes nor in the folder of attachments, which stay on this machine; known only after all was looked at.
+    package internal(set) var others = 0
     /// Files that are gone, of which the notes were kept: more than are deleted without asking.
     package internal(set) var held = 0
 
@@ -42,7 +44,7 @@ package struct FolderReport: Hashable, Sendable {
         deleted += later.deleted
         written += later.written
         removed += later.removed
-        (left, held, awaited, notesLeft) = (later.left, later.held, later.awaited, later.notesLeft)
+        (left, held, awaited, notesLeft, others) = (later.left, later.held, later.awaited, later.notesLeft, later.others)
         (pathsAgain, notesAgain) = (later.pathsAgain, later.notesAgain)
     }
 

@@ -88,12 +88,16 @@ package struct NotesFolder: Hashable, Sendable {
     }
 
     /// Begins to keep a folder in step, which is made if it is not there. Files that it holds become notes with the first ``sync(_:options:)``.
+    /// One that was moved to there goes on.
     ///
     /// - Throws: ``FilesError`` with code `cannotCreate` if it cannot be made or written, another such folder
-    ///   holds it, or it holds one or the notes' own.
+    ///   holds it, or it holds one or the notes' own; also if it was moved, and is to be kept in another way than before.
     package static func add(_ path: String, tag: String? = nil, tagsFolders: Bool = false, to notes: NotesStore) throws -> NotesFolder {
         let path = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
-        for other in try all(of: notes) where (path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/") {
+        let folders = try all(of: notes)
+        let moved = folders.first { !$0.isHere && $0.moved(to: path).isHere }
+        for other in folders where other != moved && ((path + "/").hasPrefix(other.path + "/") || (other.path + "/").hasPrefix(path + "/"))
+        {
             throw FilesError(.cannotCreate, "\(other.path) is kept in step already, and one may not lie in the other.")
         }
         let own = String(RelativePath.folder(of: place(of: notes)))
@@ -105,6 +109,19 @@ package struct NotesFolder: Hashable, Sendable {
             )
         }
         if case .hidden(let words) = ForeignFile.kind(path) { throw FilesError(.cannotCreate, "\(path): \(words)") }
+        if let moved {
+            guard tag == nil || tag == moved.tag, !tagsFolders || moved.tagsFolders else {
+                throw FilesError(
+                    .cannotCreate,
+                    "\(path) was \(moved.path), and is kept in step in another way. Add it without options, or remove \(moved.path) first.")
+            }
+            try FilesError.mapping {
+                try notes.store.database.write { db in
+                    try db.execute(sql: "UPDATE local_folder SET path = ? WHERE number = ?", arguments: [path, moved.number])
+                }
+            }
+            return moved.moved(to: path)
+        }
         let isMade = ForeignFile.kind(path) == .missing
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -159,6 +176,10 @@ package struct NotesFolder: Hashable, Sendable {
                 .cannotCreate,
                 "The file system of \(path) cannot let two files change places, so nothing there would be safe. Choose another place.")
         }
+    }
+
+    private func moved(to path: String) -> NotesFolder {
+        NotesFolder(path: path, tag: tag, tagsFolders: tagsFolders, number: number, mark: mark)
     }
 
     /// Ends it. Files and notes stay as they are.
@@ -256,7 +277,10 @@ package struct NotesFolder: Hashable, Sendable {
     func requireHere() throws(FilesError) {
         if isHere { return }
         guard case .folder = ForeignFile.kind(path) else {
-            throw FilesError(.notFound, "The folder \(path) is not there, or not mounted, and was left alone.")
+            throw FilesError(
+                .notFound,
+                "The folder \(path) is not there, or not mounted, and was left alone. If it was moved: kith folder add, with where it is now."
+            )
         }
         throw FilesError(
             .notFound,

@@ -32,8 +32,10 @@ package enum HTMLLinks {
         let folder = MarkdownExport.attachmentFolder + "/"
         guard path.utf8.starts(with: folder.utf8) else { return [] }
         let name = String(Substring(path.utf8.dropFirst(folder.utf8.count)))
-        let beforeMark = String(name.prefix { $0 != "#" })
-        return (beforeMark == name ? [name] : [beforeMark, name]).map(MarkdownLinks.decoded)
+        let (beforeMark, beforeQuestion) = (name.prefix { $0 != "#" }, name.prefix { $0 != "#" && $0 != "?" })
+        var names = [String(beforeMark)]
+        for other in [name, String(beforeQuestion)] where !names.contains(other) { names.append(other) }
+        return names.map(MarkdownLinks.decoded)
     }
 
     /// What cmark has written into an attribute.

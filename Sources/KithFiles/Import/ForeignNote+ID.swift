@@ -15,10 +15,14 @@ extension ForeignNote {
     /// The ids that earlier versions gave the note, if they differ: those versions made them of the text with links to attachments whose names
     /// depended on other notes, and of a time in the zone in which the machine was.
     var formerIDs: [UUID] {
-        let isSame = said == nil && formerTitle == nil && formerBodies.isEmpty && zonelessCreatedMilliseconds == nil
+        let isSame =
+            said == nil && formerTitle == nil && formerOrigin == nil && formerBodies.isEmpty && zonelessCreatedMilliseconds == nil
         if isSame || id != nil || derivedID != nil { return [] }
-        var ids = (formerBodies.isEmpty ? [body] : formerBodies).map {
-            UUID.derived(from: [Self.idWords, origin, formerTitle ?? title, $0], milliseconds: createdMilliseconds)
+        let origins = formerOrigin.map { [origin, $0] } ?? [origin]
+        let bodies = formerBodies.isEmpty ? [body] : formerBodies
+        let texts = formerOrigin == nil ? bodies : bodies + [said ?? body]
+        var ids = origins.flatMap { origin in
+            texts.map { UUID.derived(from: [Self.idWords, origin, formerTitle ?? title, $0], milliseconds: createdMilliseconds) }
         }
         guard let zonelessCreatedMilliseconds else { return Set(ids) == [finalID] ? [] : ids }
         ids.append(finalID)

@@ -35,6 +35,8 @@ struct ForeignNote {
     var said: String?
     /// The title that an earlier version of Kith has given the note; `nil` if it is the same.
     var formerTitle: String?
+    /// Where an earlier version said that it comes from; `nil` if it is the same.
+    var formerOrigin: String?
     /// The texts that an earlier version may have made of the note, which depended on other notes; none if the text is the same.
     var formerBodies: [String] = []
     var tags: [String] = []

@@ -30,13 +30,27 @@ struct MarkdownFolder {
         paths = ForeignPaths(all, ends: vaults.isEmpty ? [] : all.filter { !Self.isNote($0) })
     }
 
-    /// One file, with what it links to beside it.
+    /// One file, with what it links to beside it, or in its vault.
     ///
-    /// - Throws: ``FilesError`` if the file's folder cannot be read.
+    /// - Throws: ``FilesError`` if the file's folder or vault cannot be read.
     init(file: String) throws(FilesError) {
         let url = URL(filePath: file)
-        try self.init(url.deletingLastPathComponent().path)
-        only = FolderPath(paths.file(at: url.lastPathComponent) ?? url.lastPathComponent)
+        let folder = url.deletingLastPathComponent()
+        let root = Self.vault(around: folder) ?? folder
+        try self.init(root.path)
+        let path = url.pathComponents.dropFirst(root.pathComponents.count).joined(separator: "/")
+        only = FolderPath(paths.file(at: path) ?? path)
+    }
+
+    /// The outermost vault that a folder is in, as an import of that vault would find it. The home and what is around it are none.
+    private static func vault(around folder: URL) -> URL? {
+        let home = FileManager.default.homeDirectoryForCurrentUser.standardizedFileURL.path
+        var (folder, found): (URL, URL?) = (folder, nil)
+        while folder.path != "/", folder.path != home {
+            if ForeignFile.kind(folder.path + "/.obsidian") == .folder { found = folder }
+            folder.deleteLastPathComponent()
+        }
+        return found
     }
 
     /// The folders that files are in, with those around them.
@@ -107,6 +121,8 @@ struct MarkdownFolder {
         var note = ForeignNote(origin: file.path, title: parsed.title ?? bundle(of: file.path) ?? stem, body: parsed.body)
         // Earlier versions knew no bundles.
         if parsed.title == nil, !note.title.utf8.elementsEqual(stem.utf8) { note.formerTitle = stem }
+        // Nor the vault around a file that is imported by itself.
+        if only != nil, file.path.utf8.contains(UInt8(ascii: "/")) { note.formerOrigin = RelativePath.name(of: file.path) }
         if parsed.hasBrokenFrontMatter {
             importer.report.remark(file.path, "Its front matter cannot be read as YAML, and was kept as text.", isLeftOut: false)
         }
@@ -129,7 +145,7 @@ struct MarkdownFolder {
             for path in former?.otherAttachments ?? [] where find(MarkdownLinks.Link(path: path, isWiki: true), in: file.path) == nil {
                 Self.remarkMissing(path, note.origin, importer)
             }
-            takeLinks(&note, names, former)
+            takeLinks(&note, names, former, importer)
             note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         }
         return note
@@ -176,7 +192,7 @@ struct MarkdownFolder {
     private mutating func htmlNote(_ file: FolderWalk.File, _ importer: NoteImport) throws -> ForeignNote {
         var note = try HTMLNote.note(root, file.path)
         note.updatedMilliseconds = file.stamp.modifiedMilliseconds
-        takeLinks(&note, AttachmentNames())
+        takeLinks(&note, AttachmentNames(), nil, importer)
         note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         return note
     }
@@ -214,12 +230,15 @@ struct MarkdownFolder {
     /// - Parameters:
     ///   - own: the names of files that are attached already.
     ///   - former: what earlier versions read in the file; `nil` if they read the same.
-    private mutating func takeLinks(_ note: inout ForeignNote, _ own: AttachmentNames, _ former: Former? = nil) {
+    private mutating func takeLinks(_ note: inout ForeignNote, _ own: AttachmentNames, _ former: Former?, _ importer: NoteImport) {
         let origin = note.origin
         var (names, attachments, text) = (own, [ForeignNote.Attachment](), note.body)
-        var isLinked = false
+        var (isLinked, outside) = (false, [String]())
         note.body = MarkdownLinks.replacing(text) { link in
-            guard let path = target(of: link, in: origin) else { return nil }
+            guard let path = target(of: link, in: origin) else {
+                if only != nil, liesOutside(link, of: origin) { outside.append(link.path) }
+                return nil
+            }
             isLinked = true
             let isNew = !names.contains(path)
             let name = names.name(of: path)
@@ -227,6 +246,12 @@ struct MarkdownFolder {
             return Self.replacement(of: link, name)
         }
         note.attachments += attachments
+        if let first = outside.first {
+            let what = outside.count == 1 ? "a file" : "\(outside.count) files"
+            importer.report.remark(
+                origin, "It links to \(what) outside of its folder, such as \(first), not attached. Import the folder that has both.",
+                isLeftOut: false)
+        }
         if !note.body.utf8.elementsEqual(text.utf8) { note.said = text }
         (note.formerTitle, text) = (former?.title ?? note.formerTitle, former?.body ?? text)
         // If earlier versions found attachments in the front matter, they left the links of the text as they were.
@@ -258,6 +283,14 @@ struct MarkdownFolder {
         let path = isFormer ? RelativePath.name(of: link.path) : link.path
         let isSame = link.isWiki && path.utf8.elementsEqual(name.utf8)
         return isSame ? nil : "\(MarkdownExport.attachmentFolder)/\(name)"
+    }
+
+    /// Whether a link leads to a file outside of the folder that is read.
+    private func liesOutside(_ link: MarkdownLinks.Link, of note: String) -> Bool {
+        guard !link.isWiki, !RelativePath.isAbsolute(link.path), !Self.isNote(link.path) else { return false }
+        let isInside = RelativePath.resolved(link.path, in: RelativePath.folder(of: note)) != nil
+        if !isInside, case .file = ForeignFile.kind("\(root)/\(RelativePath.folder(of: note))/\(link.path)") { return true }
+        return false
     }
 
     /// The file that a link means, if it is one that is no note.

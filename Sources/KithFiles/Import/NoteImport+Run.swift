@@ -43,11 +43,10 @@ extension NoteImport {
         case .archive:
             let scratch = try ScratchFolder()
             // As in a folder, hidden ones are passed over without a word.
-            for oddity in try Archive.unpack(path, into: scratch.path)
+            for oddity in try Archive.unpackAll(path, into: scratch.path)
             where !RelativePath.names(of: oddity.path).contains(where: Self.isHidden) {
                 report.remark(oddity.path, oddity.words)
             }
-            // An archive within an archive is no export of anything.
             if case .file = ForeignFile.kind(scratch.path(NotesBackup.headName)) { throw ImportFormat.isBackup(path) }
             try read(scratch.path)
             // What waits reads its attachments from there.

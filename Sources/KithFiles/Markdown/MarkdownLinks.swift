@@ -81,9 +81,12 @@ package enum MarkdownLinks {
         if first == UInt8(ascii: "=") { return attribute(in: bytes, at: start, isFormer) }
         guard first == UInt8(ascii: "]") else { return nil }
         if second == UInt8(ascii: "(") { return destination(in: bytes, at: start + 2, isFormer) }
-        if second == UInt8(ascii: ":"), isDefinition(bytes, until: start) {
-            guard let begin = bytes[(start + 2)...].firstIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
-            if let range = inAngles(bytes, at: begin) { return Target(range: range, isWiki: false, isInAngles: true) }
+        if second == UInt8(ascii: ":"), isDefinition(bytes, until: start, isFormer) {
+            func afterBlanks(_ start: Int) -> Int? { bytes[start...].firstIndex { $0 != 0x20 && $0 != 0x09 && (isFormer || $0 != 0x0D) } }
+            guard var begin = afterBlanks(start + 2) else { return nil }
+            // The destination may stand on the next line.
+            if !isFormer, bytes[begin] == 0x0A, let next = afterBlanks(begin + 1) { begin = next }
+            if let range = inAngles(bytes, at: begin, isFormer) { return Target(range: range, isWiki: false, isInAngles: true) }
             let range = begin..<(bytes[begin...].firstIndex(where: isSpace) ?? bytes.count)
             return range.isEmpty || range.count > 4_096 ? nil : Target(range: range, isWiki: false)
         }
@@ -93,7 +96,7 @@ package enum MarkdownLinks {
     /// What a link in parentheses leads to, behind the first of them. Earlier versions knew neither spaces before it nor backslashes.
     private static func destination(in bytes: [UInt8], at start: Int, _ isFormer: Bool) -> Target? {
         let begin = isFormer ? start : bytes[start...].prefix(64).firstIndex { !isSpace($0) } ?? start
-        if let range = inAngles(bytes, at: begin) { return Target(range: range, isWiki: false, isInAngles: true) }
+        if let range = inAngles(bytes, at: begin, isFormer) { return Target(range: range, isWiki: false, isInAngles: true) }
         var (depth, isEscaped) = (0, false)
         for index in bytes[begin...].prefix(4_096).indices {
             let escapes = !isEscaped && !isFormer && bytes[index] == UInt8(ascii: "\\")
@@ -112,49 +115,61 @@ package enum MarkdownLinks {
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-    /// What stands in `<` and `>` from here.
-    private static func inAngles(_ bytes: [UInt8], at start: Int) -> Range<Int>? {
-        guard start < bytes.count, bytes[start] == UInt8(ascii: "<"),
-            let end = bytes[(start + 1)...].prefix(4_096).firstIndex(where: { ">\n".utf8.contains($0) }),
-            bytes[end] == UInt8(ascii: ">"), end > start + 1
-        else { return nil }
+    /// What stands in `<` and `>` from here. Earlier versions knew no backslashes.
+    private static func inAngles(_ bytes: [UInt8], at start: Int, _ isFormer: Bool) -> Range<Int>? {
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "<") else { return nil }
+        func isEscaped(_ index: Int) -> Bool { !isFormer && bytes[..<index].reversed().prefix { $0 == UInt8(ascii: "\\") }.count % 2 == 1 }
+        let end = bytes[(start + 1)...].prefix(4_096).indices.first { index in
+            bytes[index] == UInt8(ascii: "\n") || bytes[index] == UInt8(ascii: ">") && !isEscaped(index)
+        }
+        guard let end, bytes[end] == UInt8(ascii: ">"), end > start + 1 else { return nil }
         return start + 1..<end
     }
 
-    /// Whether the line up to here, where a `]` stands, is the name of a definition: `[name`.
-    private static func isDefinition(_ bytes: [UInt8], until end: Int) -> Bool {
+    /// Whether the line up to here, where a `]` stands, is the name of a definition: `[name`, in a quote, too.
+    private static func isDefinition(_ bytes: [UInt8], until end: Int, _ isFormer: Bool) -> Bool {
         let before = bytes[..<end].suffix(1_024)
         let begin = before.lastIndex { "]\n".utf8.contains($0) } ?? before.startIndex - 1
         guard begin < before.startIndex || bytes[begin] == UInt8(ascii: "\n") else { return false }
-        let line = bytes[(begin + 1)..<end]
+        var line = bytes[(begin + 1)..<end]
+        if !isFormer, let quote = line.prefix(while: { " >".utf8.contains($0) }).lastIndex(of: UInt8(ascii: ">")) {
+            line = line[(quote + 1)...].drop { $0 == 0x20 }
+        }
         let spaces = line.prefix { $0 == 0x20 }.count
         return spaces <= 3 && line.dropFirst(spaces).first == UInt8(ascii: "[")
     }
 
-    /// The value of `src` or `href`, of which the equals sign is here.
-    private static func attribute(in bytes: [UInt8], at start: Int, _ isFormer: Bool) -> Target? {
-        let quote = bytes[start + 1]
+    /// The value of `src` or `href`, of which the equals sign is here. Within a tag alone, there may be spaces beside the sign, or no
+    /// quotes.
+    private static func attribute(in bytes: [UInt8], at sign: Int, _ isFormer: Bool) -> Target? {
+        let blanks =
+            isFormer ? (0, 0) : (bytes[..<sign].suffix(64).reversed().prefix(while: isSpace).count, spaces(in: bytes, from: sign + 1))
+        let (end, start) = (sign - blanks.0, sign + 1 + blanks.1)
         let isName = ["src", "href"].contains { name in
-            let begin = start - name.utf8.count
-            return begin > 0 && isSpace(bytes[begin - 1]) && zip(bytes[begin..<start], name.utf8).allSatisfy { $0 | 0x20 == $1 }
+            let begin = end - name.utf8.count
+            return begin > 0 && isSpace(bytes[begin - 1]) && zip(bytes[begin..<end], name.utf8).allSatisfy { $0 | 0x20 == $1 }
         }
-        guard isName else { return nil }
+        guard isName, start < bytes.count else { return nil }
+        func isInTag() -> Bool { bytes[..<end].suffix(1_024).last { "<>".utf8.contains($0) } == UInt8(ascii: "<") }
+        if blanks != (0, 0), !isInTag() { return nil }
+        let quote = bytes[start]
         if quote != UInt8(ascii: "\""), quote != UInt8(ascii: "'") {
-            // Without quotes it is one within a tag alone.
-            let isInTag = bytes[..<start].suffix(1_024).last { "<>\n".utf8.contains($0) } == UInt8(ascii: "<")
-            let value = bytes[(start + 1)...].prefix(4_096).prefix { !isSpace($0) && $0 != UInt8(ascii: ">") }
-            return isFormer || !isInTag || value.isEmpty ? nil : Target(range: value.indices, isWiki: false)
+            let value = bytes[start...].prefix(4_096).prefix { !isSpace($0) && $0 != UInt8(ascii: ">") }
+            return isFormer || !isInTag() || value.isEmpty ? nil : Target(range: value.indices, isWiki: false)
         }
-        guard let end = bytes[(start + 2)...].prefix(4_096).firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\n") }),
-            bytes[end] == quote, end > start + 2
+        guard let close = bytes[(start + 1)...].prefix(4_096).firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\n") }),
+            bytes[close] == quote, close > start + 1
         else { return nil }
-        return Target(range: start + 2..<end, isWiki: false)
+        return Target(range: start + 1..<close, isWiki: false)
     }
+
+    private static func spaces(in bytes: [UInt8], from start: Int) -> Int { bytes[start...].prefix(64).prefix(while: isSpace).count }
 
     private typealias Reading = (link: Link, end: Int)
 
     /// The paths that a link may mean, the likeliest first, each with where it ends in the text. First as Markdown reads it; then with `#`
-    /// and `%` as parts of the name; then with backslashes as escapes, or as the slashes of Windows.
+    /// and `%` as parts of the name; then with backslashes as escapes, or as the slashes of Windows, and with the characters that HTML names;
+    /// then without what follows a `?`, as from a website.
     private static func readings(of bytes: ArraySlice<UInt8>, _ isWiki: Bool, _ isFormer: Bool) -> some Sequence<Reading> {
         let text = String(decoding: bytes, as: UTF8.self)
         let isElsewhere = text.contains("://") || text.hasPrefix("mailto:") || text.hasPrefix("data:") || (isWiki && text.hasPrefix("#"))
@@ -173,14 +188,22 @@ package enum MarkdownLinks {
                 meanings.append { decoded(String(decoding: withoutEscapes($0), as: UTF8.self)) }
                 meanings.append { decoded(String(decoding: $0.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }, as: UTF8.self)) }
             }
+            if text.contains("&") { meanings.append { decoded(withoutEntities(String(decoding: $0, as: UTF8.self))) } }
         }
         if !isWiki, let mark = bytes.firstIndex(of: UInt8(ascii: "#")) {
             ends = (mark == bytes.startIndex ? [] : [mark]) + (isFormer ? [] : ends)
         }
+        if !isWiki, !isFormer, let mark = bytes.dropFirst().firstIndex(of: UInt8(ascii: "?")) { ends.append(mark) }
         // Most links mean what the first reading says.
         return (isElsewhere ? [] : meanings).lazy.flatMap { path in
             ends.lazy.map { (Link(path: path(bytes[..<$0]), isWiki: isWiki), $0) }
         }
+    }
+
+    /// A path with the characters that HTML names, of those that names of files have.
+    private static func withoutEntities(_ path: String) -> String {
+        let names = [("&#39;", "'"), ("&#x27;", "'"), ("&apos;", "'"), ("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
+        return names.reduce(path) { $0.replacing($1.0, with: $1.1) }
     }
 
     /// A path without the backslashes that escape a sign of ASCII.

@@ -37,15 +37,19 @@ enum Archive {
     /// - Throws: ``FilesError`` with code `data` for an archive that is damaged or not to be trusted.
     @discardableResult
     static func unpack(_ path: String, into folder: String, limits: Limits = Limits()) throws(FilesError) -> [FolderWalk.Oddity] {
-        let stamp = try ForeignFile.requireFile(path)
-        let (product, overflow) = stamp.bytes.multipliedReportingOverflow(by: limits.factorMax)
-        let bytesMax = max(limits.bytesMin, overflow ? .max : product)
+        let bytesMax = try bytesMax(of: path, limits)
         var left = bytesMax
         var files = 0
         var oddities: [FolderWalk.Oddity] = []
         let reader = try Reader(path)
         while let entry = try reader.next() {
-            guard let name = entry.path else { throw FilesError(.data, "\(path) has a name that is not UTF-8. Nothing was imported.") }
+            if entry.kind == .locked {
+                throw FilesError(.data, "\(path) is locked with a password. Unpack it with another program, and import the folder.")
+            }
+            guard let name = entry.path else {
+                oddities.append(FolderWalk.Oddity(path: entry.shownPath, words: FolderWalk.nameWords))
+                continue
+            }
             guard isSafe(name), name.utf8.count <= limits.pathBytesMax else {
                 throw FilesError(
                     .data,
@@ -61,7 +65,7 @@ enum Archive {
                     oddities.append(FolderWalk.Oddity(path: name, words: "It stands for a file that does not come before it."))
                 }
             case .link: oddities.append(FolderWalk.Oddity(path: name, words: FolderWalk.linkWords))
-            case .folder, .other: oddities.append(FolderWalk.Oddity(path: name, words: FolderWalk.otherWords))
+            case .folder, .locked, .other: oddities.append(FolderWalk.Oddity(path: name, words: FolderWalk.otherWords))
             }
         }
         if reader.isPlainTar, try !endsWithZeros(path) {
@@ -73,6 +77,38 @@ enum Archive {
         return oddities
     }
 
+    /// The same, and what is packed in archives within the archive, if it holds nothing else: so Notion writes it.
+    static func unpackAll(_ path: String, into folder: String) throws(FilesError) -> [FolderWalk.Oddity] {
+        var oddities = try unpack(path, into: folder)
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        guard !names.isEmpty, names.count <= innerMax, names.allSatisfy({ $0.lowercased().hasSuffix(".zip") && isOne("\(folder)/\($0)") })
+        else {
+            return oddities
+        }
+        let sizes = names.map { ForeignFile.stamp("\(folder)/\($0)")?.bytes ?? 0 }
+        // All of them together become no larger than one may, each by its share.
+        let most = try bytesMax(of: path, Limits()), sum = max(1, sizes.reduce(0, +))
+        for (name, size) in zip(names, sizes) {
+            let inner = "\(folder)/\(name)"
+            let limits = Limits(bytesMin: Int64(min(1e18, Double(most) * Double(size) / Double(sum))), factorMax: 0)
+            do {
+                oddities += try unpack(inner, into: folder, limits: limits)
+            } catch {
+                throw FilesError(error.code, error.message.replacing(inner, with: "\(path): \(name)"))
+            }
+            unlink(inner)
+        }
+        return oddities
+    }
+
+    /// Archives within an archive that are unpacked.
+    private static let innerMax = 64
+
+    private static func bytesMax(of path: String, _ limits: Limits) throws(FilesError) -> Int64 {
+        let (product, overflow) = try ForeignFile.requireFile(path).bytes.multipliedReportingOverflow(by: limits.factorMax)
+        return max(limits.bytesMin, overflow ? .max : product)
+    }
+
     /// A tar archive ends with two blocks of zeros. Without them it may have been cut off.
     private static func endsWithZeros(_ path: String) throws(FilesError) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path), let size = try? file.seekToEnd(), size >= 1_024,
@@ -82,13 +118,13 @@ enum Archive {
     }
 
     private static func isSafe(_ name: String) -> Bool {
-        !RelativePath.isAbsolute(name) && !name.utf8.contains(UInt8(ascii: "\\")) && !RelativePath.names(of: name).contains("..")
+        !RelativePath.isAbsolute(name) && !RelativePath.names(of: name).contains("..")
     }
 
     private static func write(
         _ reader: Reader, to name: String, in folder: String, of archive: String, _ left: inout Int64
     ) throws(FilesError) {
-        guard let place = try place(of: name, in: folder) else { return }
+        guard let place = try place(of: name, in: folder, archive) else { return }
         let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(errno, place, name, archive) }
         defer { close(descriptor) }
@@ -105,7 +141,8 @@ enum Archive {
     private static func write(
         copyOf target: String?, to name: String, in folder: String, of archive: String, _ left: inout Int64
     ) throws(FilesError) -> Bool {
-        guard let target, isSafe(target), let original = try place(of: target, in: folder), let place = try place(of: name, in: folder),
+        guard let target, isSafe(target), let original = try place(of: target, in: folder, archive),
+            let place = try place(of: name, in: folder, archive),
             let stamp = ForeignFile.stamp(original)
         else { return false }
         // An import reads a file once for each of its names.
@@ -127,13 +164,13 @@ enum Archive {
     }
 
     /// Where a file of the archive is to lie, in a folder that is made; `nil` for no name.
-    private static func place(of name: String, in folder: String) throws(FilesError) -> String? {
+    private static func place(of name: String, in folder: String, _ archive: String) throws(FilesError) -> String? {
         var place = folder
         let parts = RelativePath.names(of: name).filter { $0 != "." }
         guard let last = parts.last else { return nil }
         for part in parts.dropLast() {
             place += "/" + part
-            try NewFile.makeFolder(place)
+            if mkdir(place, 0o700) != 0, errno != EEXIST { throw failure(errno, place, name, archive) }
         }
         return place + "/" + last
     }
@@ -143,6 +180,7 @@ enum Archive {
         errno = number
         return switch number {
         case EEXIST: FilesError(.data, "\(archive) has \(name.prefix(80)) twice. Nothing was imported.")
+        case ENOTDIR: FilesError(.data, "\(archive) has a file and a folder of one name (\(name.prefix(80))). Nothing was imported.")
         case ENAMETOOLONG:
             FilesError(.data, "\(archive) has a name that is too long for this disk (\(name.prefix(80))). Nothing was imported.")
         default: NewFile.failure(place)
@@ -150,8 +188,10 @@ enum Archive {
     }
 
     private struct Entry {
-        /// `nil` if it is not UTF-8.
+        /// `nil` if it is no text.
         let path: String?
+        /// The same, with signs in the place of what is none.
+        let shownPath: String
         let kind: Kind
     }
 
@@ -160,8 +200,10 @@ enum Archive {
         case folder
         /// A symbolic link.
         case link
-        /// A hard link: another name of an earlier file, which is `nil` if its name is not UTF-8.
+        /// A hard link: another name of an earlier file, which is `nil` if its name is no text.
         case same(String?)
+        /// What needs a password.
+        case locked
         case other
     }
 
@@ -184,17 +226,39 @@ enum Archive {
             var kind: Int32 = 0
             switch kith_archive_next(archive, &name, &target, &kind) {
             case 0: return nil
-            case 1: return Entry(path: name.flatMap { String(validatingCString: $0) }, kind: Self.kind(kind, target))
+            case 1: return Entry(path: text(name), shownPath: name.map { String(cString: $0) } ?? "", kind: self.kind(kind, target))
             default: throw damage()
             }
         }
 
-        private static func kind(_ number: Int32, _ target: UnsafePointer<CChar>?) -> Kind {
+        /// A name, with slashes where Windows has put backslashes. In a zip it is of code page 437 if it is not UTF-8 (APPNOTE.TXT 6.3.10,
+        /// appendix D).
+        private func text(_ name: UnsafePointer<CChar>?) -> String? {
+            guard let name else { return nil }
+            let isZip = kith_archive_is_zip(archive) == 1
+            let text = String(validatingCString: name) ?? (isZip ? Self.text(inPage437: name) : nil)
+            return isZip ? text?.replacing("\\", with: "/") : text
+        }
+
+        private static func text(inPage437 name: UnsafePointer<CChar>) -> String {
+            var text = ""
+            for byte in UnsafeBufferPointer(start: name, count: strlen(name)).map({ UInt8(bitPattern: $0) }) {
+                text.unicodeScalars.append(byte < 0x80 ? Unicode.Scalar(byte) : page437[Int(byte) - 0x80])
+            }
+            return text
+        }
+
+        private static let page437 = Array(
+            "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}"
+                .unicodeScalars)
+
+        private func kind(_ number: Int32, _ target: UnsafePointer<CChar>?) -> Kind {
             switch Int(number) {
             case KITH_ARCHIVE_FILE: .file
             case KITH_ARCHIVE_FOLDER: .folder
             case KITH_ARCHIVE_LINK: .link
-            case KITH_ARCHIVE_SAME: .same(target.flatMap { String(validatingCString: $0) })
+            case KITH_ARCHIVE_SAME: .same(text(target))
+            case KITH_ARCHIVE_LOCKED: .locked
             default: .other
             }
         }

@@ -32,6 +32,7 @@ struct FolderWalk {
     let skips: (String) -> Bool
 
     static let linkWords = "It is a symbolic link, which is not followed."
+    static let nameWords = "Its name is not UTF-8."
     static let otherWords = "It is neither a file nor a folder."
     static let diskWords = "It is on another disk, and is passed over."
     static let depthMax = 64
@@ -62,7 +63,7 @@ struct FolderWalk {
         for name in names {
             guard let name = String(validating: name, as: UTF8.self) else {
                 let shown = String(decoding: name, as: UTF8.self)
-                oddities.append(Oddity(path: folder.isEmpty ? shown : "\(folder)/\(shown)", words: "Its name is not UTF-8."))
+                oddities.append(Oddity(path: folder.isEmpty ? shown : "\(folder)/\(shown)", words: Self.nameWords))
                 continue
             }
             if skips(name) { continue }

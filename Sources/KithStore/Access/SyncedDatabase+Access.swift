@@ -55,7 +55,7 @@ extension SyncedDatabase {
 
     private static let readsBeforeWrite = 2
 
-    private func checkIsOpen() throws(StoreError) {
+    func checkIsOpen() throws(StoreError) {
         if isClosed.load(ordering: .acquiring) { throw StoreError(.failed, "The store is closed. Open it again.") }
     }
 

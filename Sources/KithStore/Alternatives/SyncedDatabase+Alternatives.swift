@@ -46,6 +46,19 @@ extension SyncedDatabase {
         try change(table, db) { capture in try capture.resolve(table: table, id: id, column: column, keeping: value) }
     }
 
+    /// Writes `value`, which was made from the value `base`, to a register of a visible row. If the row shows another value than `base` by
+    /// now, `value` is shown, and the other one is kept as an alternative on every device: who wrote `value` had not seen it.
+    ///
+    /// For what is edited apart from the table, as in a form or a file. A `value` that equals `base`, or what is shown, writes nothing.
+    /// Part of the transaction that is open on `db`, which must be an access to this store's database. If it throws, nothing of it stays.
+    /// - Throws: ``StoreError`` with code `notFound` if there is no such visible row or register (sets, counters and texts are none),
+    ///   `valueRejected` if a rule of the table does not allow the value, as no rule allows another one in a natural key.
+    public func saveValue(
+        _ db: Database, table: String, id: RowID, column: String, _ value: ColumnValue, base: ColumnValue
+    ) throws(StoreError) {
+        try change(table, db) { capture in try capture.save(value, madeFrom: base, table: table, id: id, column: column) }
+    }
+
     /// Writes a row of `table` as a part of what is open on `db`: whole, or not at all. Who observes the table is told.
     func change(_ table: String, _ db: Database, _ body: (Capture) throws -> Void) throws(StoreError) {
         try StoreError.typed {
@@ -92,8 +105,53 @@ extension Cell {
     }
 }
 
+extension RegisterState {
+    /// The register after `value` was written by somebody who had seen `base` at most.
+    fileprivate func saved(_ value: ColumnValue, madeFrom base: ColumnValue, insteadOf shown: ColumnValue, stamp: Stamp) -> RegisterState {
+        var state = self
+        // A commit has one write in a register.
+        if shown == base || writes.contains(where: { $0.stamp.dot == stamp.dot }) {
+            state.set(value, stamp: stamp)
+        } else {
+            state.add(Write(stamp: stamp, value: value))
+            state.keepAlternatives(SyncedDatabase.alternativesMax)
+        }
+        return state
+    }
+}
+
 extension Capture {
     func resolve(table name: String, id: RowID, column: String, keeping value: ColumnValue) throws {
+        try write(value, table: name, id: id, column: column) { old, _, key in
+            let stamp = try clock.stamp(ledger.catalog).stamp
+            if case .text(var text) = old, value == .null || value.utf8 != nil {
+                text.dismissVersions()
+                try texts.save(value.utf8, in: &text, at: key, stamp)
+                text.text = nil
+                return .text(text)
+            }
+            guard let resolved = old.resolved(keeping: value, stamp: stamp) else {
+                throw StoreError(.valueRejected, "Column \(column) of \(name) cannot hold this value.")
+            }
+            return resolved
+        }
+    }
+
+    func save(_ value: ColumnValue, madeFrom base: ColumnValue, table name: String, id: RowID, column: String) throws {
+        try write(value, table: name, id: id, column: column) { old, shown, _ in
+            guard case .register(let register) = old else {
+                throw StoreError(.notFound, "Column \(column) of \(name) is no register: its writes merge.")
+            }
+            if value == base || value == shown { return nil }
+            let stamp = try clock.stamp(ledger.catalog).stamp
+            return .register(register.saved(value, madeFrom: base, insteadOf: shown, stamp: stamp))
+        }
+    }
+
+    /// Writes what `change` makes of a cell and of what its column shows, and shows `value` there; nothing if it makes nothing.
+    private func write(
+        _ value: ColumnValue, table name: String, id: RowID, column: String, _ change: (Cell, ColumnValue, TextKey) throws -> Cell?
+    ) throws {
         guard let (number, tracked) = ledger.tracked(name) else {
             throw StoreError(.notFound, "There is no tracked table \(name).")
         }
@@ -108,19 +166,9 @@ extension Capture {
         if visible.values[index] != value { try tracked.naturalKey?.checkUpdate(1 << UInt64(index)) }
         let before = stored.liveDots
         let old = try stored.state(tracked, values: visible.values) { try SetText.elements(of: $0, ledger.connection) }
-        let (stamp, _) = try clock.stamp(ledger.catalog)
         let place = tracked.columns[index]
-        let cell: Cell
-        if case .text(var text)? = old[place], value == .null || value.utf8 != nil {
-            text.dismissVersions()
-            try texts.save(value.utf8, in: &text, at: TextKey(table: number, id: id, column: place), stamp)
-            text.text = nil
-            cell = .text(text)
-        } else if let resolved = (old[place] ?? Cell(empty: tracked.kinds[index])).resolved(keeping: value, stamp: stamp) {
-            cell = resolved
-        } else {
-            throw StoreError(.valueRejected, "Column \(column) of \(name) cannot hold this value.")
-        }
+        let held = old[place] ?? Cell(empty: tracked.kinds[index])
+        guard let cell = try change(held, visible.values[index], TextKey(table: number, id: id, column: place)) else { return }
         stored.exceptions[place] = cell
         stored.exceptions.tombstones = []
         var new = old

@@ -94,12 +94,13 @@ extension SyncedDatabase {
     }
 
     /// Asks for an attachment and waits until it is here.
-    /// - Throws: `CancellationError`; ``StoreError`` as ``fetchAttachment(_:)``.
+    /// - Throws: `CancellationError`; ``StoreError`` as ``fetchAttachment(_:)``, and with code `failed` once the store is closed.
     public func attachment(_ id: AttachmentID) async throws -> AttachmentFile {
         try fetchAttachment(id)
         // Another process may be the one that fetches it, so a look at the file is the only sure sign.
         while true {
             if case .present(let file) = attachmentState(id) { return file }
+            try checkIsOpen()
             try await Task.sleep(for: .milliseconds(Self.attachmentPollMilliseconds))
         }
     }

@@ -27,7 +27,12 @@ public struct Counter: Hashable, Sendable {
 
     /// Subtracts, likewise.
     public static func -= (counter: inout Counter, amount: Int64) {
-        counter += amount == .min ? .max : -amount
+        if amount == .min {
+            counter += .max
+            counter += 1
+        } else {
+            counter += -amount
+        }
     }
 }
 

@@ -20,9 +20,12 @@ public struct MillisecondDate: Hashable, Sendable {
         milliseconds = Self.milliseconds(wrappedValue)
     }
 
-    /// The nearest that a column can hold.
+    /// The whole milliseconds that have passed, or the nearest that a column can hold. A date that was made of whole ones has them again,
+    /// though a `Date` is no exact number of them.
     static func milliseconds(_ date: Date) -> Int64 {
-        let number = (date.timeIntervalSince1970 * 1_000).rounded(.down)
+        let exact = date.timeIntervalSince1970 * 1_000
+        let nearest = exact.rounded()
+        let number = Date(timeIntervalSince1970: nearest / 1_000) == date ? nearest : exact.rounded(.down)
         return Int64(exactly: number) ?? (number < 0 ? .min : .max)
     }
 

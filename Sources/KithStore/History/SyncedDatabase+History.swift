@@ -16,7 +16,10 @@ extension SyncedDatabase {
     public func setAuthor(_ author: String?, _ db: Database) throws(StoreError) {
         let state = try writerState(db)
         _ = try StoreError.typed { try state.entry.enter() }
-        state.ledger.journal?.label.author = author.map { String($0.utf8.prefix(1_000)) ?? String($0.prefix(250)) }
+        state.ledger.journal?.label.author = author.map { author in
+            let end = (997...1_000).reversed().lazy.compactMap { String(author.utf8.prefix($0)) }.first
+            return end ?? ""
+        }
     }
 
     /// The transactions that came after a token, the oldest first.
@@ -70,7 +73,7 @@ extension SyncedDatabase {
         try read(in: db) { ledger in
             guard let (number, _) = ledger.tracked(table) else { throw StoreError(.notFound, "There is no tracked table \(table).") }
             let reader = try HistoryReader(ledger)
-            return try reader.records.changes(of: RowKey(table: number, id: id), after: 0, max: limit).compactMap { number, change in
+            return try reader.records.changes(of: RowKey(table: number, id: id), after: 0, max: max(0, limit)).compactMap { number, change in
                 guard let entry = try reader.records.entry(number), let name = reader.name(of: change.row.table) else { return nil }
                 return HistoryTransaction(
                     token: reader.token(entry), date: Date(timeIntervalSince1970: Double(entry.milliseconds) / 1_000),

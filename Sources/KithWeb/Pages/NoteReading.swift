@@ -31,9 +31,10 @@ struct NoteReading {
             // Links to files beside the text, as imports and folders have them, lead to the attachments and notes of these names.
             let names = HTMLLinks.attachmentNames(link)
             if !names.isEmpty { return names.lazy.compactMap(file).first }
-            guard !isPicture, let name = NoteLinks.fileName(link) else { return nil }
+            guard !isPicture, let file = NoteLinks.fileName(link) else { return nil }
             count += 1
-            return count > Self.linksMax ? nil : links.note(ofFile: name).map(Self.path) ?? Self.offer(name)
+            if count > Self.linksMax { return nil }
+            return links.note(ofFile: file.name).map(Self.path) ?? (file.isMarkdown ? Self.offer(file.name) : nil)
         }
     }
 
