@@ -131,12 +131,17 @@ final class MergeReplica {
                     """, arguments: [value, key])
         case "increment":
             try db.execute(sql: "UPDATE item SET \(column) = \(column) + ? WHERE id = ?", arguments: [value, key])
-        case "resolve":
+        case "resolve", "beside":
             guard try Bool.fetchOne(db, sql: "SELECT 1 FROM item WHERE id = ?", arguments: [key]) == true,
                 let id = RowID(bytes: key)
             else { return }
             let kept: ColumnValue = Int64.fromDatabaseValue(value).map { .integer($0) } ?? .text(String.fromDatabaseValue(value) ?? "")
-            try store?.resolve(db, table: "item", id: id, column: column, keeping: kept)
+            if operation == "resolve" {
+                try store?.resolve(db, table: "item", id: id, column: column, keeping: kept)
+            } else {
+                // Made from what no row shows.
+                try store?.saveValue(db, table: "item", id: id, column: column, kept, base: .blob([]))
+            }
         default:
             throw Failure("unknown operation \(operation)")
         }

@@ -112,7 +112,7 @@ def part_twice(browser):
     page.wait_for_url(lambda url: not url.endswith(note))
     assert len([each for each in asked if each.endswith("/api/note")]) == 1, asked
     home.kith("note", "rm", page.url.split("/")[-1])
-    page.locator("#gone button").dblclick()
+    page.locator("#gone button").first.dblclick()
     until(lambda: page.locator("#gone").count() == 0 and page.locator("#text").count() == 1, "it is written as a new note")
     assert len([each for each in asked if each.endswith("/api/note")]) == 2, asked
     home.stop()

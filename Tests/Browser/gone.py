@@ -16,6 +16,7 @@ def part_gone(browser):
     write_what_was_typed_last(desk, other)
     write_once(desk, other)
     stay_where_one_is(desk)
+    restore_it_there(desk)
     # That a note is gone, that one is not shown, and that an answer is lost.
     assert not [each for each in desk.page.complaints if not re.search("404|500|ERR_FAILED", each)], desk.page.complaints
     desk.home.stop()
@@ -186,6 +187,18 @@ def stay_where_one_is(desk):
     page.click("#gone button")
     page.wait_for_url(lambda url: not url.endswith(note))
     until(lambda: home.body(page.url.split("/")[-1]) == "text late", "what was typed is in a new note")
+
+
+def restore_it_there(desk):
+    """The person restores the note where they typed: it has its tags again, and what was typed."""
+    page, home = desk.page, desk.home
+    note = desk.add("Back")
+    home.kith("note", "edit", note, "--add-tag", "home")
+    desk.open(note)
+    type_into_what_is_deleted(desk, note, " typed")
+    page.click("#gone button:has-text('Restore this note')")
+    until(lambda: home.body(note) == "text typed" and page.locator("#gone").count() == 0 and saved(page), "it is back, with what was typed")
+    assert "home" in home.kith("note", "show", note) and page.evaluate(DRAFTS) == []
 
 
 def type_into_what_is_deleted(desk, note, words):

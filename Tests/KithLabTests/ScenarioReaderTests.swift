@@ -95,7 +95,11 @@ struct ScenarioReaderTests {
             ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {every: 1ms}", 1, "more than \(Scenario.stepsMax) steps"),
             ("lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: x, add: y, attach: big}}", 4, "big"),
             ("lasts: 1d\nnodes: [a]\nevents:\n  - {at: 1h, write: {on: a, note: x, add: y, attach: 65MB}}", 4, "at most 64.0 MB"),
-            ("lasts: soon\nnodes: [a, b]", 1, "soon"),
+            ("lasts: soon\nnodes: [a, b]", 1, "soon"), ("lasts: 300000d\nnodes: [a, b]", 1, "of ten years at most"),
+            ("lasts: 1d\nnodes: [a, b]\nwrites:\n  - {by: a}", 4, "\u{201C}every\u{201D} is missing"),
+            (
+                "lasts: 1d\nnodes: [a, b]\nlinks:\n  - {between: [a, b], loss: 1%}\n  - {between: [b, a], loss: 2%}", 5, "described twice"
+            ),
             ("nodes: [a, b]", 1, "lasts"),
             ("lasts: 1d", 1, "nodes"),
             ("lasts: 1d\nnodes: [a, A]", 2, "no name"),

@@ -54,11 +54,10 @@ extension ScenarioReader {
         if !problems.contains(problem) { problems.append(problem) }
     }
 
-    func missing(_ name: String, _ node: Yams.Node) -> Int64 {
-        if !problems.contains(where: { $0.message.hasPrefix("\u{201C}\(name)\u{201D}") }) {
-            report(node, "\u{201C}\(name)\u{201D} is missing or no time: write one such as 90s or 1d 2h.")
-        }
-        return 1
+    /// A time that must be there; 1 if it is not.
+    func required(_ value: Yams.Node?, _ name: String, _ node: Yams.Node) -> Int64 {
+        if value == nil { report(node, "\u{201C}\(name)\u{201D} is missing: write a time such as 90s or 1d 2h.") }
+        return time(value, name) ?? 1
     }
 
     /// Complains about fields that nobody knows. Returns whether there were none.
@@ -106,7 +105,7 @@ extension ScenarioReader {
     }
 
     func signedTime(_ node: Yams.Node) -> Int64? {
-        quantity(node, Quantity.milliseconds, "a time such as 90s, 1d 2h or -3m").map { Int64($0) }
+        quantity(node, Quantity.milliseconds, "a time such as 90s, 1d 2h or -3m, of ten years at most").map { Int64($0) }
     }
 
     func time(_ node: Yams.Node?, _ name: String) -> Int64? {

@@ -46,7 +46,7 @@ package final class ScenarioReader {
         nodeNames = nodes.map(\.name)
         nodesWithDisks = Set(nodes.indices.filter { nodes[$0].diskBytes != nil })
         topology = fields.take("topology").flatMap { choice($0, Scenario.Topology.self, "topology") } ?? .mesh
-        let lasts = time(fields.take("lasts"), "lasts") ?? missing("lasts", root)
+        let lasts = required(fields.take("lasts"), "lasts", root)
         lastsMilliseconds = lasts
         let takes = fields.take("in").flatMap { time($0, "in") } ?? lasts
         if takes <= 0 { report(root, "A scenario takes some time: \u{201C}in\u{201D} is more than 0.") }
@@ -135,7 +135,10 @@ package final class ScenarioReader {
     private func links(_ node: Yams.Node?, like standard: Scenario.Link) -> [Scenario.Pair: Scenario.Link] {
         var links: [Scenario.Pair: Scenario.Link] = [:]
         for entry in list(node) {
-            if let (pair, link) = pairAndLink(entry, like: standard) { links[pair] = link }
+            guard let (pair, link) = pairAndLink(entry, like: standard) else { continue }
+            if links.updateValue(link, forKey: pair) != nil {
+                report(entry, "The link between \(nodeNames[pair.first]) and \(nodeNames[pair.second]) is described twice.")
+            }
         }
         return links
     }
@@ -183,7 +186,7 @@ package final class ScenarioReader {
         var fields = Fields(node, "a kind of writes")
         let (by, change) = (fields.take("by"), fields.take("change"))
         let nodes = by.map { self.nodes(named: $0) } ?? Array(nodeNames.indices)
-        let every = fields.take("every").flatMap { time($0, "every") } ?? missing("every", node)
+        let every = required(fields.take("every"), "every", node)
         let from = fields.take("from").flatMap { timeBeforeEnd($0, "from") } ?? 0
         let until = fields.take("until").flatMap { timeBeforeEnd($0, "until") } ?? lastsMilliseconds
         let kinds = change.map { node in list(node).compactMap { choice($0, Scenario.Change.Kind.self, "change") } }

@@ -5,7 +5,7 @@ import { Attachments } from "./attachments.js";
 import { enableChecks } from "./checks.js";
 import { Undo, asked } from "./undo.js";
 import * as drafts from "./drafts.js";
-import { standing, writeAnew } from "./gone.js";
+import { restoreGone, standing, writeAnew } from "./gone.js";
 import { alertWith } from "./alerts.js";
 import { isOnline, notDone, saveOrphans } from "./app.js";
 import { api, getPart } from "./requests.js";
@@ -442,7 +442,9 @@ export class Editor {
     notice.setAttribute("role", "alert");
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Write it as a new note" });
     again.addEventListener("click", () => writeAnew(this));
-    notice.append(document.createElement("span"), again);
+    const back = Object.assign(document.createElement("button"), { type: "button", textContent: "Restore this note" });
+    back.addEventListener("click", () => restoreGone(this.id));
+    notice.append(document.createElement("span"), again, " ", back);
     this.title.before(notice);
     this.tellGone();
   }
@@ -452,7 +454,9 @@ export class Editor {
     const words = this.element.querySelector("#gone span");
     const kept = `What you see is ${this.isKept ? "kept in this browser" : "nowhere else"}. `;
     const why = this.where === "unknown" ? "This note is none of those that are here now. " : "This note was deleted. ";
-    if (words) words.textContent = why + (this.isIdle ? "" : kept);
+    if (!words) return;
+    words.textContent = why + (this.isIdle ? "" : kept);
+    this.element.querySelector("#gone button:last-child").hidden = this.where === "unknown";
   }
 
   /** The note was gone, and is there again. */

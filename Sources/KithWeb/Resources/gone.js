@@ -49,6 +49,9 @@ export function offerAnew({ id: note, draft: { title, text }, key }, where, save
   });
 }
 
+/** Takes a deleted note out of the trash, with its tags and attachments; its editor saves then what was typed. */
+export const restoreGone = (id) => once(`restore ${id}`, () => api("/api/trash/restore", { ids: [id] }).catch(notDone));
+
 /** Writes what the editor of a deleted note shows as a new note, and opens that, with what the person has typed into the old one meanwhile. */
 export const writeAnew = (editor) => once(`write ${editor.id}`, async () => {
   const { area, title } = editor;

@@ -109,6 +109,10 @@ final class History {
             return write(id, model, "set")
         case ..<0.62:
             return write(id, model, "resolve")
+        case ..<0.68:
+            // Of more, a store would make room.
+            let count = model.rows[id]?.registers.values.map(\.count).max() ?? 0
+            return write(id, model, count > 1 ? "resolve" : "beside")
         case ..<0.8:
             let tag = pick(["a", "b", "c", "d"])
             let isPresent = model.rows[id]?.sets["tags"]?.elements[tag]?.isEmpty == false
@@ -124,14 +128,21 @@ final class History {
     private func write(_ id: String, _ model: Model.Node, _ op: String) -> MergeScenario.Operation {
         let isTitle = Bool.random(using: &random)
         let column = isTitle ? "title" : "color"
-        let content: MergeScenario.Content = isTitle ? .string(text()) : .integer(number())
+        var content: MergeScenario.Content = isTitle ? .string(text()) : .integer(number())
+        // A save of what is shown is none.
+        if op == "beside" { content = isTitle ? .string("beside \(now)") : .integer(Int64(now)) }
         let value: Model.Content
         switch content {
         case .string(let string): value = .string(string)
         case .integer(let number), .count(let number): value = .integer(number)
         case .list: value = .integer(0)
         }
-        let gone = op == "set" ? model.set(id, column, value) : model.resolve(id, column, value)
+        let gone =
+            switch op {
+            case "set": model.set(id, column, value)
+            case "beside": model.beside(id, column, value)
+            default: model.resolve(id, column, value)
+            }
         note(gone, id, column, model, restarting: false)
         return MergeScenario.Operation(op: op, row: id, columns: [column: content])
     }

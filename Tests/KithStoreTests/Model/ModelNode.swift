@@ -87,6 +87,14 @@ extension Model {
             return gone
         }
 
+        /// Writes what was made without having seen what is there. A commit has one write in a register.
+        func beside(_ id: String, _ column: String, _ value: Content) -> [Dot] {
+            if rows[id]?.registers[column]?[dot] != nil { return set(id, column, value) }
+            rows[id]?.registers[column, default: [:]][dot] = Write(timestamp: clock, value: value)
+            rows[id]?.tombstones = [:]
+            return []
+        }
+
         /// Returns the writes that were superseded.
         func resolve(_ id: String, _ column: String, _ value: Content) -> [Dot] {
             let gone = rows[id]?.registers[column].map { Array($0.keys) } ?? []
