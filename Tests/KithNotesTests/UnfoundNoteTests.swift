@@ -23,6 +23,19 @@ struct UnfoundNoteTests {
         #expect(found.map(\.title).sorted() == titles.sorted())
     }
 
+    @Test func `a note that was deleted is said to be in the trash, by its title and by its id`() throws {
+        let store = try Self.library()
+        let note = try store.find("Einkauf")
+        try store.delete([note.id])
+        for name in ["Einkauf", note.id.uuidString, String(note.id.uuidString.suffix(8))] {
+            let error = #expect(throws: NotesError.self) { try store.find(name) }
+            #expect(error?.code == .notFound && error?.message.contains("is in the trash") == true, "\(String(describing: error))")
+        }
+        // A note that is there comes first.
+        let other = try store.add(title: "Einkauf")
+        #expect(try store.find("Einkauf").id == other.id)
+    }
+
     @Test func `a tag is matched as a whole`() throws {
         let store = try Self.library()
         var query = NoteQuery()

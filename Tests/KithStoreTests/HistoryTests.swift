@@ -42,7 +42,8 @@ struct HistoryTests {
     @Test func `a long author is cut to 1,000 bytes between characters, and a limit below zero lists nothing`() throws {
         let store = try Self.store()
         let long = String(repeating: "a", count: 998) + String(repeating: "\u{1F600}\u{301}", count: 300)
-        for (number, author) in [long, "a" + String(repeating: "\u{1F600}", count: 300), String(repeating: "b", count: 2_000)].enumerated() {
+        for (number, author) in [long, "a" + String(repeating: "\u{1F600}", count: 300), String(repeating: "b", count: 2_000)].enumerated()
+        {
             try store.database.write { db in
                 try store.store.setAuthor(author, db)
                 try db.execute(sql: "INSERT INTO item (id) VALUES (?)", arguments: [key(UInt64(number) + 1)])

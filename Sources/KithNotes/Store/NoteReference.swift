@@ -32,6 +32,10 @@ struct NoteReference {
         throw NotesError(.ambiguous, "\(shown) could be any of \(candidates). Name one by its id.")
     }
 
+    var isInTrash: NotesError {
+        NotesError(.notFound, "\u{201C}\(text.prefix(80))\u{201D} is in the trash. Restore it from there first.")
+    }
+
     /// - Parameter titles: what may have been meant.
     func notFound(in place: String? = nil, suggesting titles: [String] = []) -> NotesError {
         let shown = "\u{201C}\(text.prefix(80))\u{201D}"

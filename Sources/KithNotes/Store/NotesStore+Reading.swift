@@ -55,14 +55,18 @@ extension NotesStore {
     /// The note that a person means: by its id, by the beginning or end of its id, or by its title. If none has this very title, one
     /// that differs only in case and accents will do, and then one that another machine wrote at the same time and that is kept.
     ///
-    /// - Throws: ``NotesError`` with code `notFound`, which names titles that are nearly the same, or `ambiguous` with the notes that
-    ///   could be meant.
+    /// - Throws: ``NotesError`` with code `notFound`, which names titles that are nearly the same or says that the note is in the trash, or
+    ///   `ambiguous` with the notes that could be meant.
     public func find(_ reference: String) throws(NotesError) -> Note {
         let reference = NoteReference(reference)
         var found = try NotesError.mapping { try database.read { db in try Self.fetch(matching: reference, db) } }
         if found.isEmpty { found = try titled(like: reference) }
         if found.isEmpty { found = try notes(keeping: reference) }
-        if found.isEmpty { throw reference.notFound(suggesting: try similarTitles(to: reference)) }
+        if found.isEmpty {
+            // Only now, since the trash may be large.
+            if try trash().contains(where: { reference.matches($0.note) }) { throw reference.isInTrash }
+            throw reference.notFound(suggesting: try similarTitles(to: reference))
+        }
         return try reference.theOnly(of: found)
     }
 

@@ -73,7 +73,8 @@ extension SyncedDatabase {
         try read(in: db) { ledger in
             guard let (number, _) = ledger.tracked(table) else { throw StoreError(.notFound, "There is no tracked table \(table).") }
             let reader = try HistoryReader(ledger)
-            return try reader.records.changes(of: RowKey(table: number, id: id), after: 0, max: max(0, limit)).compactMap { number, change in
+            let changes = try reader.records.changes(of: RowKey(table: number, id: id), after: 0, max: max(0, limit))
+            return try changes.compactMap { number, change in
                 guard let entry = try reader.records.entry(number), let name = reader.name(of: change.row.table) else { return nil }
                 return HistoryTransaction(
                     token: reader.token(entry), date: Date(timeIntervalSince1970: Double(entry.milliseconds) / 1_000),
