@@ -53,7 +53,7 @@ func listsOnOneScreen(
 }
 
 func beside(
-    _ app: SyncedApp, id: UUID, edited: String, version: TextVersion, url: URL,
+    _ app: SyncedApp, id: UUID, edited: String, typed: String, loaded: String, version: TextVersion, url: URL,
     choose: @escaping @Sendable ([Conflict.Version]) -> Conflict.Version?
 ) async throws -> (AttachmentState, [UnshownRow]) {
     let store = app.store
@@ -63,6 +63,7 @@ func beside(
         }
         for row in try store.trash(db) { try store.restore(db, table: row.table, id: row.id) }
         try store.saveText(db, table: "item", id: id, column: "notes", edited, base: version)
+        try store.saveValue(db, table: "item", id: id, column: "title", .text(typed), base: .text(loaded))
     }
     let photo = try store.attach(contentsOf: url)
     let state = store.attachmentState(photo)
