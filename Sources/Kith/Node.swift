@@ -121,7 +121,7 @@ public final class Node: Sendable {
         guard isFirst else { throw NodeError(.alreadyRunning, "The node runs already. Wait until it has stopped.") }
         defer { isRunning.withLock { $0 = false } }
         let file = URL(fileURLWithPath: store.database.path)
-        let isFile = FileManager.default.fileExists(atPath: file.path)
+        let isFile = store.isInFile
         let lock = try setUp(isFile)
         defer { lock?.release() }
         board.runs(true)

@@ -48,7 +48,7 @@ package enum StandardStreams {
             guard count > 0 else { throw CommandFailure(.noInput, "\(name) cannot be read (\(systemMessage())). Check the path.") }
             bytes += buffer[..<count]
         }
-        throw CommandFailure(.data, "\(name) has more than \(bytesMax) bytes, the most that a note can hold. Split it.")
+        throw CommandFailure(.data, "\(name) has more than \(bytesMax) bytes, which is too long for a note. Split it.")
     }
 
     private static func text(_ bytes: [UInt8], _ name: String) throws(CommandFailure) -> String {

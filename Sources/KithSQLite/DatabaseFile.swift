@@ -13,9 +13,9 @@ package struct DatabaseFile: Sendable {
     /// What the file system calls the file, whatever its name is.
     package let inode: UInt64
 
-    /// `nil` if there is no regular file at `path`.
+    /// `nil` if there is no regular file at `path`, or if that is SQLite's name for a database in memory.
     package init?(_ path: String) {
-        guard let inode = Self.inode(ofFileAt: path) else { return nil }
+        guard path != ":memory:", let inode = Self.inode(ofFileAt: path) else { return nil }
         (self.path, self.inode) = (Self.path(of: path), inode)
     }
 

@@ -39,7 +39,7 @@ public struct NotesPage: Sendable {
     private func serve(port: Int, _ onReady: @escaping @Sendable (RunningPage) async -> Void) async throws {
         let feed = ChangeFeed(notes, configuration)
         let builder = try PageBuilder(notes, configuration)
-        let responder = LateResponder()
+        let (responder, entry) = (LateResponder(), Entry())
         let limits = configuration.limits
         let places = AddressPlaces(limit: limits.connectionsOfAddressMax)
         var logger = Logger(label: "kith.page")
@@ -56,17 +56,31 @@ public struct NotesPage: Sendable {
                 address: .hostname(place.listens, port: port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connectionsMax, logger: logger)),
             onServerRunning: { channel in
+                // Before all that takes a connection in.
+                try? await channel.pipeline.addHandler(entry, position: .first).get()
                 guard let port = channel.localAddress?.port else { return }
                 // Without a place for its secrets it lets nobody in, and says so by answering nothing.
                 guard let (router, page) = try? makeRouter(port, place, builder, feed) else { return }
                 responder.begin(router.buildResponder())
                 await onReady(page())
             }, logger: logger)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
-            group.addTask { await feed.follow() }
-            defer { group.cancelAll() }
-            try await group.next()
+        // A task of its own, which is cancelled only when no connection is on its way into it.
+        let work = Task {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await application.run() }
+                group.addTask { await feed.follow() }
+                defer { group.cancelAll() }
+                try await group.next()
+                await entry.shut()
+            }
+        }
+        try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            Task {
+                await entry.shut()
+                work.cancel()
+            }
         }
     }
 

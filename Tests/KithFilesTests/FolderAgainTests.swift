@@ -108,6 +108,48 @@ struct FolderAgainTests {
         #expect(try copy.list().map(\.body).sorted().contains("new"))
     }
 
+    @Test("a file that is later than its restored note waits for it, and is what the note says if one wishes", arguments: [true, false])
+    func restoredEarlier(comes: Bool) throws {
+        let note = try notes.add(title: "List", body: "one\n", color: .red)
+        try machine.sync()
+        machine.clock.advance(1_000)
+        let before = try #require(try notes.note(note.id))
+        try notes.edit(note.id) { ($0.body, $0.color) = ("one\ntwo\n", .blue) }
+        try machine.sync()
+        let later = try #require(try notes.note(note.id))
+        // As after a restore: neither the note nor the journal knows of it.
+        func set(_ state: Note) throws {
+            try notes.store.database.write { db in
+                try db.execute(
+                    sql: "UPDATE note SET body = ?, color = ?, updated = ? WHERE id = ?",
+                    arguments: [
+                        state.body, state.color.rawValue, state.updatedMilliseconds, withUnsafeBytes(of: state.id.uuid) { Data($0) },
+                    ])
+            }
+        }
+        try set(before)
+        try notes.store.database.write { db in
+            try db.execute(sql: "UPDATE local_folder SET replica = 'another'")
+            try db.execute(sql: "DELETE FROM kith_journal; DELETE FROM kith_journal_row; DELETE FROM kith_journal_of")
+        }
+        for _ in 0..<2 {
+            let report = try machine.sync()
+            #expect(report.added == 0 && report.written == 0, "\(report)")
+            #expect(report.left.map(\.path) == ["List.md"] && report.left.allSatisfy { $0.words.contains("--take-later") }, "\(report)")
+            #expect(try notes.list().map(\.body) == ["one\n"] && machine.read("List.md").hasSuffix("one\ntwo\n"))
+        }
+        if comes {
+            try set(later)
+        } else {
+            machine.options.takesLater = true
+        }
+        #expect(try machine.sync().left.isEmpty)
+        #expect(try notes.list().map(\.body) == ["one\ntwo\n"] && notes.note(note.id)?.color == .blue)
+        #expect(try notes.conflicts().isEmpty && machine.contents() == machine.noteContents())
+        machine.options.takesLater = false
+        #expect(try machine.sync().isQuiet)
+    }
+
     @Test("a store that was restored takes over the files that say the same, and loses none of the others")
     func restored() throws {
         try notes.add(title: "Same", body: "same")

@@ -127,6 +127,27 @@ struct TypedColumnTests {
         #expect(MillisecondDate.fromDatabaseValue("x".databaseValue) == nil)
     }
 
+    @Test func `a set that is written as it was read keeps elements that are equal in Swift alone`() throws {
+        let stored = "[\"e\u{301}\",\"x\",\"\u{E9}\"]".databaseValue
+        var set = try #require(StoredSet<String>.fromDatabaseValue(stored))
+        #expect(set.wrappedValue == ["\u{E9}", "x"] && set.databaseValue == stored)
+        #expect(try JSONDecoder().decode(StoredSet<String>.self, from: JSONEncoder().encode(set)).databaseValue == stored)
+        set.wrappedValue.insert("a")
+        set.wrappedValue.remove("\u{E9}")
+        #expect(set.databaseValue == "[\"a\",\"x\"]".databaseValue)
+        #expect(StoredSet<Int>.fromDatabaseValue("[2,1,2]".databaseValue)?.databaseValue == "[1,2]".databaseValue)
+        #expect(StoredSet<String>.fromDatabaseValue("[1]".databaseValue) == nil)
+    }
+
+    @Test func `JSON that is written as it was read is the same text, and another one when it is set`() throws {
+        for text in ["{\"e\u{301}\":1,\"\u{E9}\":2}", "{ \"b\": 1, \"a\": 2, \"a\": 3 }"] {
+            var json = try #require(StableJSON<[String: Int]>.fromDatabaseValue(text.databaseValue))
+            #expect(json.databaseValue == text.databaseValue && json == StableJSON(wrappedValue: json.wrappedValue))
+            json.wrappedValue = ["b": 1, "a": 2]
+            #expect(json.databaseValue == "{\"a\":2,\"b\":1}".databaseValue)
+        }
+    }
+
     @Test func `a date that was read from a column is the same when it is written again`() throws {
         for milliseconds in [0, 1, -1, 1_700_000_000_123, 999_999_999_999] + (0..<2_000).map({ 1_764_000_000_000 + Int64($0) * 7_919 }) {
             let read = try #require(MillisecondDate.fromDatabaseValue(Int64(milliseconds).databaseValue))

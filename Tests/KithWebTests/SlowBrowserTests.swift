@@ -37,6 +37,20 @@ struct SlowBrowserTests {
         return (configuration.folder, server, browser)
     }
 
+    @Test("who connects while the page ends does not end the process")
+    func connectedAtTheEnd() async throws {
+        let folder = try TemporaryFolder()
+        for round in 0..<12 {
+            let (_, server, browser) = try await page(folder) { _ in }
+            let early = try (0..<8).map { _ in try browser.connect() }
+            if round.isMultiple(of: 2) { try await Task.sleep(for: .milliseconds(round)) }
+            server.cancel()
+            let late = (0..<8).compactMap { _ in try? browser.connect() }
+            _ = await server.result
+            for descriptor in early + late { close(descriptor) }
+        }
+    }
+
     @Test("a file that stands still on its way is let go, and nothing of it stays; one that comes slowly is taken")
     func stalled() async throws {
         let folder = try TemporaryFolder()

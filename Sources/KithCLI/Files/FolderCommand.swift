@@ -99,6 +99,7 @@ struct FolderSync: ParsableCommand {
             EXAMPLES
               kith folder sync
               kith folder sync ~/Notes --delete
+              kith folder sync ~/Notes --take-later
             """)
 
     @Argument(help: "One of the folders; without it, all.", completion: .directory, transform: GivenPath.read)
@@ -110,6 +111,9 @@ struct FolderSync: ParsableCommand {
     @Flag(help: "Write the files again that are gone, if they are many.")
     var writeAgain = false
 
+    @Flag(help: "Have notes say what their files say that are later, as after a restore of the notes.")
+    var takeLater = false
+
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -118,7 +122,8 @@ struct FolderSync: ParsableCommand {
 
     func run() throws {
         var settings = NotesFolder.Options()
-        (settings.deletesMany, settings.writesAgain, settings.readsAll) = (delete, writeAgain, true)
+        (settings.deletesMany, settings.writesAgain, settings.takesLater) = (delete, writeAgain, takeLater)
+        settings.readsAll = true
         var reports: [(NotesFolder, FolderReport)] = []
         var failure: (any Error)?
         try options.withNotes { notes in

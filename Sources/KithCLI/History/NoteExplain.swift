@@ -25,10 +25,10 @@ struct NoteExplain: ParsableCommand {
     func run() throws {
         let explanation = try options.withNotes(onlyReading: true) { notes in try notes.explain(notes.find(note).id, field) }
         let names = options.deviceNames()
-        if options.json { return try Console.output.write(json: ExplanationRecord(explanation, names)) }
+        if options.json { return try Console.output.write(json: ExplanationRecord(explanation, field, names)) }
         switch explanation.kind {
         case .register:
-            for version in explanation.versions { try Console.output.writeLine(PlainText.line(Self.line(version, names))) }
+            for version in explanation.versions { try Console.output.writeLine(PlainText.line(Self.line(version, field, names))) }
             if explanation.versions.isEmpty { try Console.output.writeLine("Nothing was ever written there; it shows what is usual.") }
         case .text: try Console.output.writeLine("The text of several machines is merged; `kith note history` lists its versions.")
         case .set, .counter: try Console.output.writeLine("What several machines add and remove is merged.")
@@ -42,8 +42,8 @@ struct NoteExplain: ParsableCommand {
         }
     }
 
-    private static func line(_ version: Explanation.Version, _ names: DeviceNames) -> String {
-        let value = Self.text(version.value)
+    private static func line(_ version: Explanation.Version, _ field: NoteField, _ names: DeviceNames) -> String {
+        let value = Self.text(version.value, field)
         let author = names[version.author] ?? "a store that no machine has said it is"
         let why =
             switch version.reason {
@@ -62,22 +62,27 @@ struct NoteExplain: ParsableCommand {
         case .delete: return "deleted"
         case .update:
             switch change.columns[field.rawValue] {
-            case .value(let old, let new)?: return "\(text(old)) became \(text(new))"
+            case .value(let old, let new)?: return "\(text(old, field)) became \(text(new, field))"
             case .text(let offset, let removed, let inserted)?: return "at byte \(offset): -\(removed.count) +\(inserted.count) characters"
             case nil: return "changed"
             }
         }
     }
 
-    private static func text(_ value: ColumnValue) -> String {
+    private static func text(_ value: ColumnValue, _ field: NoteField) -> String {
         switch value {
         case .null: "nothing"
-        case .integer(let number): "\(number)"
+        case .integer(let number): field.text(number)
         case .real(let bits): "\(Double(bitPattern: bits))"
         case .text(let bytes): "\u{201C}\(String(decoding: bytes, as: UTF8.self).prefix(200))\u{201D}"
         case .blob(let bytes): "\(bytes.count) bytes"
         }
     }
+}
+
+extension NoteField {
+    /// What people call a number in the field.
+    fileprivate func text(_ number: Int64) -> String { self == .color ? NoteColor(rawValue: number).name : "\(number)" }
 }
 
 /// The same in the JSON that commands print.
@@ -93,12 +98,12 @@ private struct ExplanationRecord: Encodable {
     let versions: [Version]
     let changes: Int
 
-    init(_ explanation: Explanation, _ names: DeviceNames) {
+    init(_ explanation: Explanation, _ field: NoteField, _ names: DeviceNames) {
         versions = explanation.versions.map { version in
             let value: String? =
                 switch version.value {
                 case .text(let bytes): String(decoding: bytes, as: UTF8.self)
-                case .integer(let number): "\(number)"
+                case .integer(let number): field.text(number)
                 default: nil
                 }
             let written = WrittenTime(version.stamp.timestamp)

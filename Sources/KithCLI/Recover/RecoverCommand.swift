@@ -46,7 +46,9 @@ struct RecoverCommand: ParsableCommand {
         guard let trouble = try trouble(with: file) else {
             let words = "The notes in \(file.path) are there, and all of them can be read."
             guard refill || restore != nil else { return try report(Report(file, devices), words) }
-            throw CommandFailure(.usage, "Nothing was done. \(words)")
+            let help =
+                "To have a backup in their place, move \(file.deletingLastPathComponent().path) away first, and then: kith restore FILE"
+            throw CommandFailure(.usage, "Nothing was done. \(words)" + (restore == nil ? "" : " " + help))
         }
         var result = Report(file, devices)
         if let restore {

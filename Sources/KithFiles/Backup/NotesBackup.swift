@@ -159,7 +159,7 @@ package enum NotesBackup {
         guard makeRoom != nil || ForeignFile.kind(place.path) == .missing else {
             throw FilesError(
                 .cannotCreate,
-                "There are notes in \(place.path) already, and they were left as they are. If they are damaged: kith recover. To have the backup beside them, name another file with --store."
+                "There are notes in \(place.path) already, and they were left as they are. If they are damaged: kith recover. To have the backup in their place, move \(place.deletingLastPathComponent().path) away first; beside them, name another file with --store."
             )
         }
         // If it is a link, what makes room moves the file that this leads to.

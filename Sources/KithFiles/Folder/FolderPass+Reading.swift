@@ -111,9 +111,7 @@ extension FolderPass {
         guard let id = content.id else { return }
         try options.step("restore")
         let note = try notes.restore(id, isStep: false)
-        var record = FolderRecord(path: file.path, note: id)
-        (record.title, record.body, record.color, record.tags, record.hasID) = (note.title, note.body, note.color.rawValue, note.tags, true)
-        try absorb(content, file.hash, file.stamp, at: file.path, into: record)
+        try absorb(content, file.hash, file.stamp, at: file.path, into: FolderRecord(of: note, at: file.path))
         report.added += 1
     }
 
@@ -129,6 +127,10 @@ extension FolderPass {
             try batch.map { file, content in try Self.add(content, file, tag, tables, options, store, asksJournal, db) }
         }
         for ((file, content), added) in zip(batch, made) {
+            guard let added else {
+                leave(file.path, Self.laterWords, content.id)
+                continue
+            }
             let isFound = added.isNew && added.record.note == content.id
             try attachFiles(content, at: file.path, to: added.record.note, isFound: isFound)
             touched.insert(added.record.note)
@@ -136,11 +138,14 @@ extension FolderPass {
         }
     }
 
-    /// - Returns: what is known of the file now, and whether its note was not there before.
+    private static let laterWords =
+        "It says something later than its note here, as after a restore, and waits until other machines bring that. If none will: kith folder sync --take-later"
+
+    /// - Returns: what is known of the file now, and whether its note was not there before; `nil` if the file is left.
     private static func add(
         _ content: FolderContent, _ file: ChangedFile, _ tag: String?, _ tables: FolderTables, _ options: NotesFolder.Options,
         _ store: SyncedDatabase, _ asksJournal: Bool, _ db: Database
-    ) throws -> (record: FolderRecord, isNew: Bool) {
+    ) throws -> (record: FolderRecord, isNew: Bool)? {
         let now = options.nowMilliseconds()
         // A file that was there before is as old as it says.
         let written = min(now, file.stamp?.modifiedMilliseconds ?? now)
@@ -151,6 +156,12 @@ extension FolderPass {
             isNew = !current.fieldsThatDiffer(from: FolderNote.note(content, id, written)).isEmpty
             if isNew, asksJournal, let past = try FolderPast.record(of: content, at: file.path, current, store, db) {
                 try FolderNote.merge(content, at: file.path, since: past, into: current, now, store, db)
+                isNew = false
+            }
+            // Kith wrote it when the note was in a state that is not here yet, or not any more.
+            if isNew, let written = content.updatedMilliseconds, written > current.updatedMilliseconds {
+                guard options.takesLater else { return nil }
+                try FolderNote.merge(content, at: file.path, since: FolderRecord(of: current, at: file.path), into: current, now, store, db)
                 isNew = false
             }
             // If it is not known what it was made of, it is a note of its own, so that nothing is lost.

@@ -99,3 +99,11 @@ struct FolderPath: Hashable, Comparable, Sendable {
         for byte in text.utf8 { hasher.combine(byte) }
     }
 }
+
+extension FolderRecord {
+    /// As if the file at `path` said what the note says.
+    init(of note: Note, at path: String) {
+        self.init(path: path, note: note.id)
+        (title, body, color, tags, hasID) = (note.title, note.body, note.color.rawValue, note.tags, true)
+    }
+}

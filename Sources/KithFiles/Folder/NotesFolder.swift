@@ -35,6 +35,8 @@ package struct NotesFolder: Hashable, Sendable {
         package var deletesMany = false
         /// Whether files that are gone are written again, if they are more than are deleted without asking.
         package var writesAgain = false
+        /// Whether a file that says something later than its note, as after a restore, is what the note says then.
+        package var takesLater = false
         /// Whether every file is read, even if its time and its size say that it was not written.
         package var readsAll = false
         /// Files that may be gone at once without asking.

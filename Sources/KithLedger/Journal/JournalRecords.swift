@@ -333,7 +333,7 @@ package struct JournalRecords {
     // MARK: The end
 
     /// Forgets changes that are older than their table keeps them, but what named readers have not read: for these, four times as long.
-    /// The newest transaction stays, so that no number is given twice.
+    /// The newest transaction stays, so that no number is given twice. What is known by half is no step any more.
     ///
     /// - Parameter tables: for how many days each is kept.
     package func purge(_ tables: [Int: Int], nowMilliseconds now: Int64, max limit: Int) throws {
@@ -359,6 +359,10 @@ package struct JournalRecords {
             try ForgottenChanges(connection).note(number, of: table)
             for sql in [
                 """
+                UPDATE kith_journal SET scope = NULL WHERE scope IS NOT NULL AND undoes IS NULL AND redoes IS NULL AND number IN (
+                    SELECT r.number FROM kith_journal j JOIN kith_journal_row r ON r.number = j.number WHERE r.tbl = ?1 AND \(old) LIMIT ?5)
+                """,
+                """
                 DELETE FROM kith_journal_row WHERE (tbl, id, number) IN (
                     SELECT r.tbl, r.id, r.number FROM kith_journal j JOIN kith_journal_row r ON r.number = j.number
                     WHERE r.tbl = ?1 AND \(old) LIMIT ?5)
@@ -368,7 +372,8 @@ package struct JournalRecords {
                     SELECT tbl, id, number FROM kith_journal j WHERE tbl = ?1 AND \(old) ORDER BY number LIMIT ?5)
                 """,
                 """
-                UPDATE kith_journal SET tbl = NULL, id = NULL, kind = NULL, brought = NULL, columns = NULL WHERE number IN (
+                UPDATE kith_journal SET tbl = NULL, id = NULL, kind = NULL, brought = NULL, columns = NULL,
+                    scope = CASE WHEN undoes IS NULL AND redoes IS NULL THEN NULL ELSE scope END WHERE number IN (
                     SELECT number FROM kith_journal j WHERE tbl = ?1 AND \(old) ORDER BY number LIMIT ?5)
                 """,
             ] {

@@ -157,6 +157,7 @@ extension SyncedDatabase {
 
     /// The state of the writing connection, for a caller that holds it and writes.
     func writerState(_ db: Database) throws(StoreError) -> WriterState {
+        try checkIsOpen()
         try requireOwn(db)
         guard try StoreError.typed({ try db.sqliteConnection == writer.handle && !db.isReading() }) else {
             throw StoreError(.failed, "This access to the database only reads. Call this within one that writes.")

@@ -40,8 +40,10 @@ struct Reversion {
     private var records: JournalRecords { reader.records }
 
     /// Takes one transaction back.
-    mutating func takeBack(_ number: Int64, _ changes: [JournalChange]) throws {
+    mutating func takeBack(_ number: Int64, _ all: [JournalChange]) throws {
         current = number
+        let changes = all.filter { table($0.row) != nil }
+        for change in all where table(change.row) == nil { leave(change.row, nil, .refused("The table is not tracked."), by: nil) }
         // A row comes back after those that it refers to. A trigger may refer to more rows than it held, so whatever is refused waits.
         var waiting = parentsFirst(changes.filter { $0.kind == .delete })
         while !waiting.isEmpty {
@@ -306,8 +308,12 @@ struct Reversion {
         }
         var assignments: [Assignment] = []
         for (column, content) in change.columns {
-            guard let place = user.tracked.columns.firstIndex(of: column) else { continue }
             let name = table.columns[column].sqlName
+            guard let place = user.tracked.columns.firstIndex(of: column) else {
+                let former = String(decoding: table.columns[column].key.name, as: UTF8.self)
+                leave(change.row, name ?? former, .refused("The column is gone, or of another kind now."), by: nil)
+                continue
+            }
             var after: [UInt8]?
             if user.tracked.kinds[place] == .text {
                 var past =
@@ -325,17 +331,6 @@ struct Reversion {
         let refused = try write(assignments.filter { !$0.values.isEmpty }, user, found.row)
         for (assignment, why) in refused { leave(change.row, assignment.column, .refused(why), by: nil) }
         if refused.count < assignments.count { note(change.row, user.tracked.sqlName) }
-    }
-
-    /// What one column is to hold.
-    private struct Assignment {
-        let column: String?
-        /// The same in SQL.
-        let name: String
-        /// None if it holds that already; two for a text: what it said before the change and after it.
-        var values: [ColumnValue]
-
-        var sql: String { values.count == 2 ? "\(name) = kith_text(?, ?, \(name))" : "\(name) = ?" }
     }
 
     /// Writes columns at once, since a rule of the table may tie them together; if it refuses that, one after the other.

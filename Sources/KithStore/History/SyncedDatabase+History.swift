@@ -157,7 +157,7 @@ extension SyncedDatabase {
     public func liveHistory(
         after token: HistoryToken?, tables: Set<String>? = nil, excluding: Set<String> = []
     ) -> some AsyncSequence<HistoryTransaction, any Error> & Sendable {
-        LiveHistory(token: token, occasions: commitsAndEnd) { [weak self] token in
+        LiveHistory(token: token, occasions: { [weak self] in self?.commitsAndEnd }) { [weak self] token in
             try self?.history(after: token, tables: tables, excluding: excluding, limit: 100)
         }
     }
@@ -166,16 +166,16 @@ extension SyncedDatabase {
 /// Reads the journal page by page, as the reader asks.
 private struct LiveHistory: AsyncSequence, Sendable {
     let token: HistoryToken?
-    /// Tells of commits from the beginning on.
-    let occasions: AsyncStream<Void>
+    /// Tells of commits from now on, each loop by itself; `nil` if there is no store any more.
+    let occasions: @Sendable () -> AsyncStream<Void>?
     /// Reads the transactions after a token; `nil` if there is no store any more.
     let read: @Sendable (HistoryToken?) throws -> [HistoryTransaction]?
 
-    func makeAsyncIterator() -> Iterator { Iterator(token: token, occasions: occasions.makeAsyncIterator(), read: read) }
+    func makeAsyncIterator() -> Iterator { Iterator(token: token, occasions: occasions()?.makeAsyncIterator(), read: read) }
 
     struct Iterator: AsyncIteratorProtocol {
         var token: HistoryToken?
-        var occasions: AsyncStream<Void>.Iterator
+        var occasions: AsyncStream<Void>.Iterator?
         let read: @Sendable (HistoryToken?) throws -> [HistoryTransaction]?
         var page: ArraySlice<HistoryTransaction> = []
 
@@ -187,7 +187,7 @@ private struct LiveHistory: AsyncSequence, Sendable {
                 }
                 guard let next = try read(token) else { return nil }
                 page = next[...]
-                if page.isEmpty, await occasions.next() == nil { return nil }
+                if page.isEmpty, await occasions?.next() == nil { return nil }
             }
             return nil
         }
