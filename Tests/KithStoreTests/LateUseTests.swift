@@ -30,6 +30,7 @@ struct LateUseTests {
         try pool.write { try $0.execute(sql: "DELETE FROM item WHERE title = 'gone'") }
         let undo = store.undo(scope: "e")
         try undo.group("one") { try $0.execute(sql: "UPDATE item SET title = 'one'") }
+        let file = try #require(AttachmentID(bytes: [UInt8](repeating: 1, count: AttachmentID.byteCount)))
         store.close()
         Self.expectClosed { try undo.group("two") { _ in } }
         Self.expectClosed { try undo.undo() }
@@ -41,6 +42,8 @@ struct LateUseTests {
             try pool.write { try store.saveValue($0, table: "item", id: rowID(2), column: "title", .text("x"), base: .null) }
         }
         Self.expectClosed { try pool.read { _ = try store.conflicts($0) } }
+        Self.expectClosed { try store.fetchAttachment(file) }
+        Self.expectClosed { _ = try store.verifyAttachments() }
         #expect(throws: Never.self) { try pool.close() }
         let (again, second) = try Self.open(folder)
         #expect(try second.trash().count == 1 && second.undo(scope: "e").nextUndo()?.title == "one")

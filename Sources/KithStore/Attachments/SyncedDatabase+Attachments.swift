@@ -87,6 +87,7 @@ extension SyncedDatabase {
     ///
     /// The wish is kept until it is fulfilled, also by another process that runs the node.
     public func fetchAttachment(_ id: AttachmentID) throws(StoreError) {
+        try checkIsOpen()
         try StoreError.typed {
             let folder = try attachmentFolder()
             if try provenAttachment(id) == nil { try folder.wish(for: id) } else { unlink(folder.unasked(id)) }
@@ -120,7 +121,8 @@ extension SyncedDatabase {
     /// ending `.damaged`, and is fetched again from a peer that has it; where the disk cannot be written it stays where it is.
     /// - Returns: the damaged ones, those found earlier and not mended yet included; sorted.
     public func verifyAttachments() throws(StoreError) -> [AttachmentID] {
-        try StoreError.typed {
+        try checkIsOpen()
+        return try StoreError.typed {
             guard let folder = attachments else { return [] }
             return try folder.ids().filter { id in
                 guard let proof = try folder.proof(of: id) else { return OpenFile.size(of: folder.damaged(id)) != nil }

@@ -8,9 +8,12 @@ public struct AppID: Hashable, Sendable {
 
     private let text: String
 
-    /// `nil` unless it has 1 to ``bytesMax`` characters of `A`–`Z`, `a`–`z`, `0`–`9`, `.`, `-` and `_`.
+    /// `nil` unless it has 1 to ``bytesMax`` characters of `A`–`Z`, `a`–`z`, `0`–`9`, `.`, `-` and `_`, and not only dots.
     public init?(_ text: String) {
-        guard (1...Self.bytesMax).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        guard (1...Self.bytesMax).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed),
+            // A folder is called so.
+            text.utf8.contains(where: { $0 != UInt8(ascii: ".") })
+        else { return nil }
         self.text = text
     }
 
