@@ -50,6 +50,8 @@ import Testing
         for text in ["a", "kith.notes", "org.example.Pantry-2_b", String(repeating: "x", count: AppID.bytesMax)] {
             #expect(AppID(text)?.description == text)
         }
-        for text in ["", ".", "..", " ", "a b", "a/b", "é", "a\n", String(repeating: "x", count: AppID.bytesMax + 1)] { #expect(AppID(text) == nil) }
+        for text in ["", ".", "..", " ", "a b", "a/b", "é", "a\n", String(repeating: "x", count: AppID.bytesMax + 1)] {
+            #expect(AppID(text) == nil)
+        }
     }
 }
