@@ -122,7 +122,7 @@ def part_restart(browser):
     home.kith("note", "rm", note)
     again.focus("#text")
     again.keyboard.type("late ")
-    again.locator("#gone button").click()
+    again.locator("#gone button").first.click()
     again.wait_for_url(lambda url: "/note/" in url and not url.endswith(note))
     again.locator("#text").wait_for()
     assert "late " in again.input_value("#text")
