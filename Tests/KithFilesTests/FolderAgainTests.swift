@@ -138,13 +138,25 @@ struct FolderAgainTests {
             #expect(report.left.map(\.path) == ["List.md"] && report.left.allSatisfy { $0.words.contains("--take-later") }, "\(report)")
             #expect(try notes.list().map(\.body) == ["one\n"] && machine.read("List.md").hasSuffix("one\ntwo\n"))
         }
+        // As a node does, which looks at what has changed alone.
+        try machine.pass(ofEverything: true)
+        for _ in 0..<2 {
+            try notes.add(title: "Other")
+            try notes.store.database.write { try $0.execute(sql: "UPDATE note SET pinned = 1 - pinned WHERE body LIKE 'one%'") }
+            machine.clock.advance(1_000)
+            try machine.pass()
+            #expect(try machine.files().filter { $0.hasPrefix("List") } == ["List.md"] && machine.read("List.md").hasSuffix("two\n"))
+        }
         if comes {
             try set(later)
+            machine.clock.advance(1_000)
+            try machine.pass()
+            #expect(try machine.files().filter { $0.hasPrefix("List") } == ["List.md"] && notes.list().count == 3)
         } else {
             machine.options.takesLater = true
         }
         #expect(try machine.sync().left.isEmpty)
-        #expect(try notes.list().map(\.body) == ["one\ntwo\n"] && notes.note(note.id)?.color == .blue)
+        #expect(try notes.note(note.id).map { [$0.body, $0.color.name] } == ["one\ntwo\n", "blue"] && notes.list().count == 3)
         #expect(try notes.conflicts().isEmpty && machine.contents() == machine.noteContents())
         machine.options.takesLater = false
         #expect(try machine.sync().isQuiet)

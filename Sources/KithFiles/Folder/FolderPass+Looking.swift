@@ -28,9 +28,10 @@ extension FolderPass {
         case .some(let paths, _):
             let tables = tables
             let more = try database.read { db in
-                let gone = try tables.pathsGone(db)
-                // One of these may have been moved to a place where it cannot be understood.
-                return gone.isEmpty ? [] : try gone + tables.left(db).map(\.path)
+                let (gone, left) = (try tables.pathsGone(db), try tables.left(db))
+                // One of these may have been moved to a place where it cannot be understood. A file that waits for its note is looked at
+                // each time, or the note would get a second one.
+                return gone + left.filter { !gone.isEmpty || $0.words == Self.laterWords }.map(\.path)
             }
             return try look(at: paths.union(more.map { FolderPath($0) }))
         }

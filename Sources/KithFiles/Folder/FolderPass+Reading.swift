@@ -138,7 +138,7 @@ extension FolderPass {
         }
     }
 
-    private static let laterWords =
+    static let laterWords =
         "It says something later than its note here, as after a restore, and waits until other machines bring that. If none will: kith folder sync --take-later"
 
     /// - Returns: what is known of the file now, and whether its note was not there before; `nil` if the file is left.
