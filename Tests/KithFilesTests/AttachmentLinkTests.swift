@@ -133,9 +133,10 @@ struct AttachmentLinkTests {
             (note.id, note.isPinned) = (UUID(), false)
             let files = names.shuffled(using: &random)
             for (name, file) in zip(names.shuffled(using: &random), files).prefix(Int.random(in: 0...4, using: &random)) {
-                note.attachments.append(MarkdownNote.Attachment(path: "attachments/\(file)", name: name))
+                let outward = seed.isMultiple(of: 2) ? "" : "../"
+                note.attachments.append(MarkdownNote.Attachment(path: "\(outward)attachments/\(file)", name: name))
             }
-            note.nameFilesInLinks()
+            note.nameFilesInLinks(withWay: true)
             let read = try MarkdownNote(note.bytes())
             #expect(AttachmentLinks(read.attachments).inNote(read.body).utf8.elementsEqual(body.utf8), "\(body.debugDescription)")
         }
@@ -184,6 +185,62 @@ struct AttachmentLinkTests {
         #expect(try body() == Self.body + "\nbare! ![[image.png]]" && machine.read("B.md").hasSuffix("bare! ![[image.png]]"))
     }
 
+    @Test("from a folder in the folder, links say the way to the file, and the note's text stays as it is")
+    func inFolders() throws {
+        let machine = try FolderMachine(place, "a")
+        let body =
+            "![](attachments/image.png) ![[image.png]] ![[attachments/image.png]] <img src=\"attachments/image.png\"> `](attachments/image.png)`"
+        func inFile(_ up: String) -> String {
+            body.replacing("![](", with: "![](" + up).replacing("src=\"", with: "src=\"" + up)
+        }
+        let id = try #require(try add(["A"], body, to: machine.notes).first)
+        func sync() throws {
+            machine.clock.advance(1_000)
+            try machine.sync()
+            #expect(try machine.sync().isQuiet && machine.notes.attachments(of: id).map(\.name) == ["image.png"])
+        }
+        try sync()
+        #expect(try machine.read("A.md").hasSuffix("\n" + body))
+        var path = "A.md"
+        for (folder, up) in [("work/", "../"), ("work/deep/", "../../"), ("", "")] {
+            try machine.move(path, to: "\(folder)A.md")
+            path = "\(folder)A.md"
+            try sync()
+            #expect(try machine.notes.note(id)?.body == body && machine.read(path).hasSuffix("\n" + inFile(up)), "\(path)")
+        }
+        try machine.move("A.md", to: "work/A.md")
+        try sync()
+        // What is written in the file, with front matter and without.
+        let link = " ![](../attachments/image.png)"
+        try machine.save(machine.read("work/A.md") + link, as: "work/A.md")
+        try sync()
+        #expect(try machine.notes.note(id)?.body == body + " ![](attachments/image.png)")
+        try machine.save(inFile("../") + "bare", as: "work/A.md")
+        try sync()
+        #expect(try machine.notes.note(id)?.body == body + "bare" && machine.read("work/A.md").hasSuffix("\n" + inFile("../") + "bare"))
+        // A text that says both could not be read again.
+        let both = "![](attachments/image.png) ![](../attachments/image.png)"
+        try machine.notes.edit(id) { $0.body = both }
+        try sync()
+        #expect(try machine.notes.note(id)?.body == both && machine.read("work/A.md").hasSuffix("\n" + both))
+    }
+
+    @Test("a file in a folder that links to a file among the attachments is a note with it, wherever another machine has its file")
+    func foundInFolders() throws {
+        let machine = try FolderMachine(place, "a")
+        let text = "![](../attachments/new.png) ![](../attachments/none.png) ![](attachments/own.png)"
+        try machine.save("PNG", as: "attachments/new.png")
+        try machine.save("PNG", as: "attachments/own.png")
+        try machine.save("mine", as: "work/attachments/own.png")
+        try machine.save(text, as: "work/New.md")
+        machine.clock.advance(1_000)
+        try machine.sync()
+        let note = try #require(try machine.notes.titled("New"))
+        #expect(note.body == text.replacing("../attachments/new", with: "attachments/new"))
+        #expect(try machine.notes.attachments(of: note.id).map(\.name) == ["new.png"])
+        #expect(try machine.read("work/New.md").hasSuffix("\n" + text) && machine.sync().isQuiet)
+    }
+
     @Test("files of an earlier version are read as they are, and then name files")
     func earlierFolder() throws {
         let machine = try FolderMachine(place, "a")
@@ -214,10 +271,18 @@ struct AttachmentLinkTests {
         let names = ["image.png", "image (2).png", "image (2) (2).png"]
         let ids = try (0..<3).map { try machine.notes.add(title: "Note \($0)").id }
         var bodies = ids.map { _ in "" }
+        try machine.sync()
+        let files = try (0..<3).map { index in
+            let folder = ["", "work/", "work/deep/"][index]
+            try machine.move("Note \(index).md", to: "\(folder)Note \(index).md")
+            return "\(folder)Note \(index).md"
+        }
+        machine.clock.advance(1_000)
+        try machine.sync()
         for step in 0..<25 {
             for _ in 0..<Int.random(in: 1...2, using: &random) {
                 let (index, name) = (Int.random(in: 0..<3, using: &random), names.randomElement(using: &random) ?? "")
-                let file = "Note \(index).md"
+                let file = files[index]
                 let attachments = try machine.notes.attachments(of: ids[index])
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0 where !attachments.contains { $0.name == name }:
@@ -237,7 +302,7 @@ struct AttachmentLinkTests {
                     _ = try machine.notes.save(edited, base: note)
                 default:
                     guard var text = try? machine.read(file), try machine.notes.note(ids[index])?.body == bodies[index] else { continue }
-                    if step.isMultiple(of: 3) { text = text.replacing("[[./", with: "[[") }
+                    if step.isMultiple(of: 3) { text = text.replacing("[[././", with: "[[").replacing("[[./", with: "[[") }
                     if step.isMultiple(of: 5), let end = text.ranges(of: "\n---\n").first { text = String(text[end.upperBound...]) }
                     // The file may not have what was written into the note in this turn.
                     guard try content(of: file, machine).body == bodies[index] else { continue }
@@ -249,7 +314,7 @@ struct AttachmentLinkTests {
             try machine.sync()
             for (index, id) in ids.enumerated() {
                 #expect(try machine.notes.note(id)?.body == bodies[index], "seed \(seed), step \(step)")
-                #expect(try content(of: "Note \(index).md", machine).body == bodies[index], "seed \(seed), step \(step)")
+                #expect(try content(of: files[index], machine).body == bodies[index], "seed \(seed), step \(step)")
             }
             #expect(try machine.sync().isQuiet, "seed \(seed), step \(step)")
         }

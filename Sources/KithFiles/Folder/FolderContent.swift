@@ -11,6 +11,8 @@ struct FolderContent {
     var color: NoteColor
     var tags: [String]
     var attachments: [MarkdownNote.Attachment]
+    /// Those that the text alone says.
+    private var found: [MarkdownNote.Attachment] = []
     /// Whether the front matter says the title, not only the name of the file.
     var hasTitle: Bool
     var createdMilliseconds: Int64?
@@ -48,6 +50,14 @@ struct FolderContent {
         (createdMilliseconds, updatedMilliseconds) = (note.createdMilliseconds, note.updatedMilliseconds)
     }
 
+    /// Reads links that a person has written as they are in this file, to what is among the folder's attachments, as the note has them.
+    mutating func readLinks(from path: String, where isThere: (String) -> Bool) {
+        let outward = RelativePath.outward(from: path)
+        if outward.isEmpty { return }
+        found = AttachmentLinks.marked(in: text, outward, where: isThere)
+        if !found.isEmpty { body = AttachmentLinks(attachments + found).inNote(text) }
+    }
+
     /// Whether links in the text say the names of files as Kith writes them.
     var isAsWritten: Bool {
         let links = AttachmentLinks(attachments)
@@ -57,6 +67,6 @@ struct FolderContent {
     /// Reads links by what the file said before, too: its front matter may be gone, or changed by a program that knows of no marks.
     mutating func readLinks(since record: FolderRecord) {
         let before = record.links.compactMap { MarkdownNote.Attachment(link: $0) }
-        if !before.isEmpty { body = AttachmentLinks(attachments + before).inNote(text) }
+        if !before.isEmpty { body = AttachmentLinks(attachments + before + found).inNote(text) }
     }
 }

@@ -120,12 +120,13 @@ extension FolderPass {
                 let isName = link.isWiki && !link.path.contains("/")
                 return attachment(isName ? "\(outward)\(MarkdownExport.attachmentFolder)/\(link.path)" : link.path, in: path)
             }
-            return targets.count < 2 ? targets.first : targets.first(where: isThere) ?? targets.first
+            return targets.count < 2 ? targets.first : targets.first { isThere($0.text) } ?? targets.first
         }
     }
 
-    private func isThere(_ target: FolderPath) -> Bool {
-        if case .file = ForeignFile.kind(place(path(meantBy: target.text))) { return true }
+    /// Whether a file is at this path, or one whose name has the accents in another form.
+    func isThere(_ path: String) -> Bool {
+        if case .file = ForeignFile.kind(place(self.path(meantBy: path))) { return true }
         return false
     }
 

@@ -120,7 +120,7 @@ extension FolderPass {
         let files = try placeAttachments(of: whole).map { MarkdownNote.Attachment(path: up + $0.path, name: $0.name) }
         var note = MarkdownNote(whole, stem: FileName.parts(RelativePath.name(of: path)).stem, attachments: files)
         note.isPinned = nil
-        note.nameFilesInLinks()
+        note.nameFilesInLinks(withWay: true)
         var content = FolderContent(note, title: whole.note.title, body: whole.note.body)
         if folder.tagsFolders, let tag = FolderTag.tag(at: path) {
             note.tags.removeAll { $0.utf8.elementsEqual(tag.utf8) }
