@@ -61,4 +61,20 @@ struct AccentTests {
         }
         #expect(try notes.list().map { Array($0.body.utf8) } == [Array(here.utf8), Array(here.utf8)])
     }
+
+    @Test("a folder that comes from another system, too, is imported once, also if an earlier version did it", arguments: forms)
+    func twice(here: String, there: String) throws {
+        for (place, name) in [("one", here), ("two", there)] { try folder.write("\(place)/caf\(name)/\(name).md", "text") }
+        for (place, added) in [("one", 1), ("two", 0)] {
+            let report = try NoteImport.run(folder.path(place), into: notes)
+            #expect(report.added == added && report.present == 1 - added, "\(report)")
+        }
+        let other = try folder.notes("other")
+        let id = UUID.derived(from: ["kith import 1", "caf\(here)/\(here).md", here, "text"], milliseconds: nil)
+        _ = try other.add(once: id, title: here, body: "text")
+        for place in ["one", "two"] {
+            let report = try NoteImport.run(folder.path(place), into: other)
+            #expect(report.added == 0 && report.present == 1, "\(report)")
+        }
+    }
 }

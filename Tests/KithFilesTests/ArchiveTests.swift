@@ -70,6 +70,25 @@ struct ArchiveTests {
         #expect(throws: FilesError.self) { try NoteImport.run(desk.folder.path("all.zip"), into: second.notes) }
     }
 
+    @Test(
+        "an archive of a folder has the notes of the folder, and those that earlier versions made of it",
+        arguments: ["tar czf all.tgz vault", "tar czf all.tgz -C vault ."])
+    func outerFolder(pack: String) throws {
+        let folder = "mkdir -p vault/work && printf text > vault/Note.md && printf other > vault/work/Plan.md && "
+        try desk.folder.shell(folder + pack)
+        let earlier = UUID.derived(from: ["kith import 1", "vault/Note.md", "Note", "text"], milliseconds: nil)
+        for (first, second) in [("all.tgz", "vault"), ("vault", "all.tgz")] {
+            let desk = try ImportDesk()
+            #expect(try NoteImport.run(self.desk.folder.path(first), into: desk.notes).added == 2)
+            let report = try NoteImport.run(self.desk.folder.path(second), into: desk.notes)
+            #expect(report.added == 0 && report.present == 2, "\(first): \(report)")
+        }
+        guard pack.hasSuffix("vault") else { return }
+        _ = try desk.notes.add(once: earlier, title: "Note", body: "text")
+        let report = try desk.run("all.tgz")
+        #expect(report.added == 1 && report.present == 1, "\(report)")
+    }
+
     @Test func `an archive within an archive becomes no larger than one by itself`() throws {
         try zip(
             """

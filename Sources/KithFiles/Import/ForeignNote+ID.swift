@@ -3,30 +3,41 @@ import KithNotes
 
 extension ForeignNote {
     /// The id of the note: its own, or one that follows from where it comes from and what it says, so that it is imported once. What other
-    /// notes are there, or in which zone the machine is, has no part in it.
+    /// notes are there, in which zone the machine is, or in which form its disk has the accents of names, has no part in it.
     var finalID: UUID {
         if let id = id ?? derivedID { return id }
-        return UUID.derived(
-            from: [Self.idWords, origin, title, said ?? body], milliseconds: zonelessCreatedMilliseconds ?? createdMilliseconds)
+        let words = [Self.idWords, origin.precomposedStringWithCanonicalMapping, title.precomposedStringWithCanonicalMapping, said ?? body]
+        return UUID.derived(from: words, milliseconds: zonelessCreatedMilliseconds ?? createdMilliseconds)
     }
 
     private static let idWords = "kith import 1"
 
     /// The ids that earlier versions gave the note, if they differ: those versions made them of the text with links to attachments whose names
-    /// depended on other notes, and of a time in the zone in which the machine was.
+    /// depended on other notes, of a time in the zone in which the machine was, and of names as the disk had them.
     var formerIDs: [UUID] {
-        let isSame =
-            said == nil && formerTitle == nil && formerOrigin == nil && formerBodies.isEmpty && zonelessCreatedMilliseconds == nil
+        let origins = [origin, formerOrigin].compactMap(\.self).flatMap(Self.forms)
+        let titles = Self.forms(of: formerTitle ?? title)
+        let isAsNow = origins.count == 1 && titles.count == 1
+        let isSame = isAsNow && said == nil && formerTitle == nil && formerBodies.isEmpty && zonelessCreatedMilliseconds == nil
         if isSame || id != nil || derivedID != nil { return [] }
-        let origins = formerOrigin.map { [origin, $0] } ?? [origin]
         let bodies = formerBodies.isEmpty ? [body] : formerBodies
-        let texts = formerOrigin == nil ? bodies : bodies + [said ?? body]
+        let texts = isAsNow ? bodies : bodies + [said ?? body]
         var ids = origins.flatMap { origin in
-            texts.map { UUID.derived(from: [Self.idWords, origin, formerTitle ?? title, $0], milliseconds: createdMilliseconds) }
+            titles.flatMap { title in
+                texts.map { UUID.derived(from: [Self.idWords, origin, title, $0], milliseconds: createdMilliseconds) }
+            }
         }
         guard let zonelessCreatedMilliseconds else { return Set(ids) == [finalID] ? [] : ids }
         ids.append(finalID)
         return ids.flatMap { id in Self.zoneMinutes.map { id.at(milliseconds: zonelessCreatedMilliseconds - $0 * 60_000) } }
+    }
+
+    /// A name with its accents as they are, and in the forms in which disks may have them (NFC, NFD).
+    private static func forms(of name: String) -> [String] {
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return [name] }
+        return [name.precomposedStringWithCanonicalMapping, name.decomposedStringWithCanonicalMapping].reduce(into: [name]) { forms, form in
+            if !forms.contains(where: { $0.utf8.elementsEqual(form.utf8) }) { forms.append(form) }
+        }
     }
 
     /// How far the zones of the world are from UTC, or were since 1980.

@@ -15,13 +15,15 @@ struct MarkdownFolder {
     private var used: Set<FolderPath> = []
     /// The only note that is read; `nil` for all.
     private var only: FolderPath?
+    /// The folder of an archive that all of this lies in, which is no part of a note's origin any more; `nil` for none.
+    private let outer: String?
 
     static let noteEndings: Set<String> = ["md", "markdown", "txt", "html", "htm"]
     static let trashFolder = ".trash"
 
     /// - Throws: ``FilesError`` if the folder cannot be read.
-    init(_ root: String) throws(FilesError) {
-        self.root = root
+    init(_ root: String, outer: String? = nil) throws(FilesError) {
+        (self.root, self.outer) = (root, outer)
         walk = try FolderWalk(root) { $0.hasPrefix(".") && $0 != Self.trashFolder }
         isJoplin = ForeignFile.kind(root + "/_resources") == .folder
         vaults = Set(Self.folders(of: walk.files).filter { ForeignFile.kind("\(root)/\($0)/.obsidian") == .folder })
@@ -117,12 +119,14 @@ struct MarkdownFolder {
         let bytes = try ForeignFile.read(root + "/" + file.path, bytesMax: MarkdownNote.bytesMax)
         var parsed = try MarkdownNote(bytes)
         // Joplin parts its front matter from the text with an empty line.
-        if isJoplin, parsed.id == nil, parsed.title != nil, parsed.body.hasPrefix("\n") { parsed.body.removeFirst() }
+        let isParted = isJoplin && parsed.id == nil && parsed.title != nil && parsed.body.hasPrefix("\n")
+        if isParted { parsed.body.removeFirst() }
         var note = ForeignNote(origin: file.path, title: parsed.title ?? bundle(of: file.path) ?? stem, body: parsed.body)
         // Earlier versions knew no bundles.
         if parsed.title == nil, !note.title.utf8.elementsEqual(stem.utf8) { note.formerTitle = stem }
         // Nor the vault around a file that is imported by itself.
         if only != nil, file.path.utf8.contains(UInt8(ascii: "/")) { note.formerOrigin = RelativePath.name(of: file.path) }
+        if let outer { note.formerOrigin = "\(outer)/\(file.path)" }
         if parsed.hasBrokenFrontMatter {
             importer.report.remark(file.path, "Its front matter cannot be read as YAML, and was kept as text.", isLeftOut: false)
         }
@@ -147,6 +151,10 @@ struct MarkdownFolder {
             }
             takeLinks(&note, names, former, importer)
             note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
+            // Earlier versions took it for no export of Joplin then.
+            if isParted, outer != nil {
+                note.formerBodies = (note.formerBodies.isEmpty ? [note.body] : note.formerBodies) + ["\n" + parsed.body]
+            }
         }
         return note
     }
@@ -192,6 +200,7 @@ struct MarkdownFolder {
     private mutating func htmlNote(_ file: FolderWalk.File, _ importer: NoteImport) throws -> ForeignNote {
         var note = try HTMLNote.note(root, file.path)
         note.updatedMilliseconds = file.stamp.modifiedMilliseconds
+        if let outer { note.formerOrigin = "\(outer)/\(file.path)" }
         takeLinks(&note, AttachmentNames(), nil, importer)
         note.tags += importer.tags(ofFolder: Self.folder(of: file.path))
         return note

@@ -48,10 +48,22 @@ extension NoteImport {
                 report.remark(oddity.path, oddity.words)
             }
             if case .file = ForeignFile.kind(scratch.path(NotesBackup.headName)) { throw ImportFormat.isBackup(path) }
-            try read(scratch.path)
+            try read(unpacked: scratch.path)
             // What waits reads its attachments from there.
             try flush()
             report.name(path, insteadOf: scratch.path)
         }
+    }
+
+    /// Reads what was in an archive. A folder that holds all of it is what was packed: its notes are those of the folder itself.
+    private func read(unpacked path: String) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != "__MACOSX" && $0 != ".DS_Store" }
+        if names.count == 1, !Self.isHidden(names[0]), case let inner = "\(path)/\(names[0])", ForeignFile.kind(inner) == .folder,
+            try ImportFormat.recognise(path) == .markdown, try ImportFormat.recognise(inner) == .markdown
+        {
+            var folder = try MarkdownFolder(inner, outer: names[0])
+            return try folder.read(into: self)
+        }
+        try read(path)
     }
 }
