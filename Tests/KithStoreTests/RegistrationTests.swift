@@ -104,6 +104,8 @@ struct RegistrationTests {
         ),
         (TrackedTable("t"), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a, \"\" TEXT)", "a column of it has no name"),
         (TrackedTable("t", texts: ["a"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, a JSON)", "a is a text, which needs TEXT"),
+        (TrackedTable("t", ids: .blob), "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "INTEGER, which cannot hold a BLOB of 16 bytes"),
+        (TrackedTable("t", ids: .text), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL) STRICT", "BLOB, which cannot hold the 36"),
         (TrackedTable("t", counters: ["id"]), "CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL)", "the key"),
         (TrackedTable("kith_x"), "CREATE TABLE kith_x (id BLOB PRIMARY KEY NOT NULL)", "Kith's own"),
         (TrackedTable("sqlite_sequence"), "CREATE TABLE x (id INTEGER PRIMARY KEY AUTOINCREMENT)", "SQLite's own"),

@@ -70,6 +70,11 @@ struct TableInspector {
         let form = try KeyFormInspector(connection: connection).form(
             of: table, key: key.name, suggested: try formOfDefault(of: key.name, in: table.name) ?? Self.suggestedForm(key, isStrict),
             declared: key.type, report)
+        if table.ids != nil, try !canHold(form, key, isStrict, in: table.name) {
+            report(
+                "its primary key \(key.name) is declared \(key.type), which cannot hold \(form.words). Declare it BLOB or TEXT; KeyMigration does.",
+                .key, column: key.name)
+        }
         try checkDefault(of: key.name, in: table.name, form, report)
         return Columns(
             key: key.name, form: form, tracked: columns, local: try localColumns(of: table, infos), required: required)
@@ -266,6 +271,16 @@ struct TableInspector {
         case .text: return .text
         case .integer, .real: return nil
         }
+    }
+
+    /// Whether a key can be an id in this form. `INTEGER PRIMARY KEY` is the number of the row (sqlite.org/lang_createtable.html#rowid).
+    private func canHold(_ form: KeyForm, _ key: Info, _ isStrict: Bool, in table: String) throws -> Bool {
+        if isStrict { return key.type == "ANY" || key.type == (form == .blob ? "BLOB" : "TEXT") }
+        if key.type != "INTEGER" { return true }
+        let index = try connection.statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'")
+        index.bind(1, .text(table))
+        defer { index.reset() }
+        return try index.step()
     }
 
     // MARK: Rules that merges could break
