@@ -49,6 +49,8 @@ public final class SyncedDatabase: Sendable {
     /// How much of them may still come unasked, once that was measured.
     let attachmentRoom = Mutex<AttachmentRoom?>(nil)
     let isClosed = Atomic(false)
+    /// Whether nothing of the store is left on the database's connection.
+    private let hasLetGo = Atomic(false)
 
     /// Takes `database` over for synchronisation. Several processes may do so with one file.
     ///
@@ -113,14 +115,18 @@ public final class SyncedDatabase: Sendable {
         try retryRefusedRows()
     }
 
-    /// Lets go of the database, which may then be closed. The tables stay tracked: without a store, writing them fails.
+    /// Lets go of the database, which may then be closed, whoever calls this first. The tables stay tracked: without a store, writing them
+    /// fails.
     public func close() {
-        if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
+        if hasLetGo.load(ordering: .acquiring) { return }
+        isClosed.store(true, ordering: .releasing)
         watch?.stop()
         others.stop()
         let isInDoubt = isLogInDoubt.load(ordering: .acquiring)
         // An observation may be the last to hold the store, and let go of it within an access.
         database.unsafeReentrantWrite { [writer, presence, checkpoints, observer] db in
+            if hasLetGo.load(ordering: .acquiring) { return }
+            defer { hasLetGo.store(true, ordering: .releasing) }
             db.remove(transactionObserver: observer)
             checkpoints?.remove(from: writer.state.ledger.connection)
             let claim = try? writer.state.claim()

@@ -51,6 +51,32 @@ struct LateUseTests {
         try again.close()
     }
 
+    @Test func `a second call of close waits for the first one, and the database can be closed after each`() throws {
+        let folder = try TemporaryFolder()
+        let (pool, store) = try Self.open(folder)
+        let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isFree = Mutex(false)
+        let endedEarly = Mutex(false)
+        pool.unsafeReentrantWrite { _ in
+            for _ in 0..<2 {
+                Thread.detachNewThread {
+                    begun.signal()
+                    store.close()
+                    if !isFree.withLock({ $0 }) { endedEarly.withLock { $0 = true } }
+                    ended.signal()
+                }
+            }
+            for _ in 0..<2 { begun.wait() }
+            // Both have had the time to return, if they do not wait for this access.
+            usleep(100_000)
+            isFree.withLock { $0 = true }
+        }
+        for _ in 0..<2 { ended.wait() }
+        #expect(!endedEarly.withLock { $0 })
+        #expect(throws: Never.self) { try pool.close() }
+        store.close()
+    }
+
     @Test func `a closed store takes no step of the next one`() throws {
         let folder = try TemporaryFolder()
         let (pool, store) = try Self.open(folder)

@@ -92,7 +92,8 @@ public final class SnapshotWriter: Sendable {
     public func write() throws(SnapshotError) -> Bool {
         try finish(
             Result {
-                try store.database.unsafeReentrantRead { db in
+                try store.checkIsOpen()
+                return try store.database.unsafeReentrantRead { db in
                     try db.requireNoAccess()
                     return try db.inOneTransaction(.deferred, query)
                 }
