@@ -26,7 +26,11 @@ enum Program {
         } catch {
             // Help, versions, and arguments that cannot be parsed.
             if KithCommand.exitCode(for: error).isSuccess {
-                print(KithCommand.help(for: error))
+                do {
+                    try Console.output.writeLine(KithCommand.help(for: error))
+                } catch {
+                    error.exit(isVerbose: false)
+                }
             } else {
                 // It repeats the arguments as they are.
                 let text = PlainText.block(KithCommand.fullMessage(for: error))

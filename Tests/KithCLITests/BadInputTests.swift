@@ -208,6 +208,7 @@ struct BadInputTests {
         if FileManager.default.fileExists(atPath: "/dev/full") {
             let full = try home.shell(#""$KITH" note add Two >/dev/full"#)
             expectFailure(full, 74, "could not be written")
+            expectFailure(try home.shell(#""$KITH" --help >/dev/full"#), 74, "could not be written")
         }
         let all = try home.shell(#""$KITH" note add Three <&- >&- 2>&-"#)
         #expect(all.status == 0)

@@ -98,6 +98,19 @@ struct DeviceCommandTests {
         #expect(listed.hasPrefix("laptop") && listed.contains("192.0.2.9:4747"), "\(listed)")
     }
 
+    @Test func `a pairing that a signal ends says so, and a script sees which one it was`() throws {
+        for (number, status) in [("TERM", 143), ("HUP", 129)] {
+            let result = try home.shell(
+                """
+                "$KITH" pair --token --no-discovery --port 0 --json >told & pid=$!
+                for try in $(seq 1000); do grep -q token told && break; sleep 0.01; done
+                kill -\(number) $pid; wait $pid; echo "status $?"
+                """)
+            #expect(result.output == "status \(status)\n")
+            #expect(result.error.contains("kith: Not paired: it was stopped.\n"), "\(result.error)")
+        }
+    }
+
     @Test func `a pairing that could not end well does not begin`() throws {
         #expect(try home.kith("pair", "--name", String(repeating: "x", count: 65)).status == 64)
         let blind = try home.kith("pair", "ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23", "--no-discovery")

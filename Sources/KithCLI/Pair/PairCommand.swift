@@ -113,15 +113,16 @@ struct PairCommand: AsyncParsableCommand {
 
     /// Returns when the window is closed; a signal closes it.
     private static func run(
-        _ pairing: Pairing, _ dialogue: PairingDialogue, asksPeople: Bool, until signals: AsyncStream<Void>
+        _ pairing: Pairing, _ dialogue: PairingDialogue, asksPeople: Bool, until signals: AsyncStream<Int32>
     ) async throws -> PairingOutcome {
         let pairingTask = Task { try await pairing.run() }
         let others = Task {
             await withDiscardingTaskGroup { group in
                 group.addTask {
-                    for await _ in signals {
+                    for await number in signals {
+                        await dialogue.isStopped(by: number)
                         pairingTask.cancel()
-                        StopSignals.exitIfNotDone()
+                        StopSignals.exitIfNotDone { StopSignals.endProcess(by: number) }
                     }
                 }
                 if asksPeople {
@@ -138,6 +139,10 @@ struct PairCommand: AsyncParsableCommand {
         defer { others.cancel() }
         for await event in pairing.events { await dialogue.show(event) }
         let outcome = try await pairingTask.value
+        if let number = await dialogue.signal, outcome == .cancelled {
+            try Console.error.writeLine("kith: Not paired: it was stopped.")
+            StopSignals.endProcess(by: number)
+        }
         if await dialogue.isWithoutInput, outcome == .cancelled {
             throw CommandFailure(
                 .usage, "Standard input is closed, so nobody can answer whether the digits are the same. Use kith pair --token.")

@@ -10,6 +10,8 @@ actor PairingDialogue {
     private(set) var hasAnswer = false
     /// Whether nobody can answer any more.
     private(set) var isWithoutInput = false
+    /// The signal that has stopped it.
+    private(set) var signal: Int32?
 
     init(_ pairing: Pairing, _ screen: PairingScreen) {
         self.pairing = pairing
@@ -44,5 +46,9 @@ actor PairingDialogue {
 
     func inputIsOver() {
         isWithoutInput = true
+    }
+
+    func isStopped(by number: Int32) {
+        signal = number
     }
 }

@@ -14,12 +14,12 @@ final class StopSignals {
     /// How long an orderly stop may take.
     static let stopMillisecondsMax = 900
 
-    /// Yields for each signal.
-    let stream: AsyncStream<Void>
+    /// Yields each signal.
+    let stream: AsyncStream<Int32>
     private let sources: [any DispatchSourceSignal]
 
     init() {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
         self.stream = stream
         // A reader of our output that has gone must not end the synchronisation.
         signal(SIGPIPE, SIG_IGN)
@@ -29,14 +29,22 @@ final class StopSignals {
             signal(number, SIG_IGN)
             #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
+            source.setEventHandler { continuation.yield(number) }
             source.resume()
             return source
         }
     }
 
     /// Ends the process if the orderly stop takes too long; what was committed is safe at any moment.
-    static func exitIfNotDone() {
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(stopMillisecondsMax)) { exit(0) }
+    ///
+    /// - Parameter end: how, as the orderly stop would.
+    static func exitIfNotDone(_ end: @escaping @Sendable () -> Void = { exit(0) }) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(stopMillisecondsMax)) { end() }
+    }
+
+    /// Ends the process as the signal ends one that does nothing about it.
+    static func endProcess(by number: Int32) {
+        signal(number, SIG_DFL)
+        kill(getpid(), number)
     }
 }

@@ -147,7 +147,7 @@ struct UpCommand: AsyncParsableCommand {
 
     /// Returns when a signal came and the node has stopped; throws what ends the node before.
     private static func run(
-        _ node: Node, in place: NotesPlace, until signals: AsyncStream<Void>, showing display: StatusDisplay
+        _ node: Node, in place: NotesPlace, until signals: AsyncStream<Int32>, showing display: StatusDisplay
     ) async throws {
         let notice = ServiceNotice()
         try await withThrowingTaskGroup(of: Void.self) { group in
