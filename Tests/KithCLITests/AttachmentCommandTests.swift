@@ -32,6 +32,9 @@ struct AttachmentCommandTests {
 
         #expect(try home.kith("note", "detach", "Trip", "photo.jpg").output.hasPrefix("Detached"))
         #expect(try home.kith("note", "attachments", "Trip").output.isEmpty)
+        for number in ["", " (2)"] {
+            #expect(try home.kith("note", "attach", "Trip", file).output == "Attached \u{201C}photo\(number).jpg\u{201D} (683 KiB).\n")
+        }
     }
 
     @Test func `what cannot be attached or found is refused in one line`() throws {

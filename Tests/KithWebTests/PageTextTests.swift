@@ -1,4 +1,5 @@
 import Foundation
+import KithNotes
 import Testing
 
 @testable import KithWeb
@@ -6,11 +7,11 @@ import Testing
 @Suite("Text that a person wrote is taken for HTML")
 struct PageTextTests {
     @Test func `a file gets a name that no other one of the note has`() {
-        #expect(FileRoutes.free("image.png", among: []) == "image.png" && FileRoutes.free("a", among: ["b"]) == "a")
-        #expect(FileRoutes.free("image.png", among: ["image.png", "image (2).png"]) == "image (3).png")
-        #expect(FileRoutes.free(".png", among: [".png"]) == ".png (2)" && FileRoutes.free("a.b.c", among: ["a.b.c"]) == "a.b (2).c")
+        #expect(NoteAttachment.freeName("image.png", among: []) == "image.png" && NoteAttachment.freeName("a", among: ["b"]) == "a")
+        #expect(NoteAttachment.freeName("image.png", among: ["image.png", "image (2).png"]) == "image (3).png")
+        #expect(NoteAttachment.freeName(".png", among: [".png"]) == ".png (2)" && NoteAttachment.freeName("a.b.c", among: ["a.b.c"]) == "a.b (2).c")
         let long = String(repeating: "n", count: 255)
-        #expect(FileRoutes.free(long, among: [long]) == long)
+        #expect(NoteAttachment.freeName(long, among: [long]) == long)
     }
 
     @Test func `a text of any length reads up to the end of a line`() {

@@ -7,7 +7,8 @@ struct NoteAttach: ParsableCommand {
         commandName: "attach",
         abstract: "Attach copies of files to a note.",
         discussion: """
-            The bytes travel apart from the note. On the other devices the note shows at once that they are on their way.
+            The bytes travel apart from the note. On the other devices the note shows at once that they are on their way. A second file of \
+            a name gets a number.
 
             EXAMPLES
               kith note attach Shopping list.pdf photo.jpg
@@ -35,7 +36,11 @@ struct NoteAttach: ParsableCommand {
         let result = Result {
             try options.withNotes { notes in
                 let note = try notes.find(note)
-                for file in files { attached.append(try notes.attach(URL(filePath: file), to: note.id, name: name)) }
+                for file in files {
+                    let (url, taken) = (URL(filePath: file), try notes.attachments(of: note.id).map(\.name))
+                    let name = NoteAttachment.freeName(name ?? url.lastPathComponent, among: taken)
+                    attached.append(try notes.attach(url, to: note.id, name: name))
+                }
             }
         }
         if options.json, !attached.isEmpty { try Console.output.write(json: attached.map(AttachmentRecord.init)) }

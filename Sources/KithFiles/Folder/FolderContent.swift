@@ -50,13 +50,16 @@ struct FolderContent {
         (createdMilliseconds, updatedMilliseconds) = (note.createdMilliseconds, note.updatedMilliseconds)
     }
 
-    /// Reads links that a person has written as they are in this file, to what is among the folder's attachments, as the note has them.
-    mutating func readLinks(from path: String, where isThere: (String) -> Bool) {
-        let outward = RelativePath.outward(from: path)
-        if outward.isEmpty { return }
-        found = AttachmentLinks.marked(in: text, outward, where: isThere)
+    /// Reads links that a person has written as they are in a file, to what is among the folder's attachments, as the note has them.
+    ///
+    /// - Parameter isWay: whether a way, up to the last slash, leads from the file to the attachment of a name.
+    mutating func readLinks(where isWay: (_ folder: String, _ name: String) -> Bool) {
+        found = AttachmentLinks.marked(in: text, where: isWay)
         if !found.isEmpty { body = AttachmentLinks(attachments + found).inNote(text) }
     }
+
+    /// Whether it names files, or has a link, which may lead to one.
+    var mayHaveFiles: Bool { !attachments.isEmpty || !MarkdownLinks.links(in: text).isEmpty }
 
     /// Whether links in the text say the names of files as Kith writes them.
     var isAsWritten: Bool {

@@ -44,6 +44,10 @@ extension FolderPass {
         if known == nil { try clear(path, of: attachment.name, numbered) }
         while kith_rename_new(aside, place(path)) != 0 {
             guard errno == EEXIST else { throw NewFile.failure(place(path)) }
+            if try isSame(path, as: aside) {
+                unlink(aside)
+                break
+            }
             number += 1
             path = numbered(number)
         }
@@ -53,6 +57,14 @@ extension FolderPass {
         try database.write { [path] db in try tables.save(attachment.content, attachment.name, stamp, path, db) }
         report.written += 1
         return path
+    }
+
+    /// Whether the file at `path` is one that a person has put there, of the same content, as on each machine to which a folder was copied.
+    private func isSame(_ path: String, as copy: String) throws -> Bool {
+        guard case .file(let stamp) = ForeignFile.kind(place(path)), stamp.bytes == ForeignFile.stamp(copy)?.bytes else { return false }
+        let tables = tables
+        guard try database.read({ db in try tables.attachment(at: path, db) }) == nil else { return false }
+        return FileManager.default.contentsEqual(atPath: place(path), andPath: copy) && ForeignFile.stamp(place(path)) == stamp
     }
 
     /// Removes the files of attachments that the note's file named and no note has any more: the text may link to them yet, and the next
@@ -141,6 +153,14 @@ extension FolderPass {
         return FolderPath(outermost)
     }
 
+    /// Whether a link in the file at `path` that begins with `folder` leads to the attachment of this name. As notes have links, it would
+    /// mean a file beside this one, if there is one.
+    func isWay(_ folder: String, to name: String, from path: String) -> Bool {
+        let outermost = "\(MarkdownExport.attachmentFolder)/\(name)"
+        guard folder == "\(RelativePath.outward(from: path))\(MarkdownExport.attachmentFolder)/" else { return false }
+        return ForeignFile.kind(place("\(RelativePath.folder(of: path))/\(outermost)")) == .missing && isThere(outermost)
+    }
+
     /// Whether a note has an attachment that its file did not name.
     func hasOtherAttachments(_ record: FolderRecord, _ db: Database) throws -> Bool {
         let named = Set(record.links.compactMap { MarkdownNote.Attachment(link: $0) }.compactMap { attachment($0.path, in: record.path) })
@@ -170,12 +190,17 @@ extension FolderPass {
         }
         let tables = tables
         let known = try database.read { db in try tables.attachment(at: target, db) }
-        if let known, try notes.attachments(of: note).contains(where: known.isOne) { return }
+        let (wanted, own) = (known?.name ?? name, try notes.attachments(of: note))
+        if let known, own.contains(where: known.isOne) { return }
         try options.step("attach")
         do {
-            let attachment = try notes.attach(
-                URL(filePath: place(target)), to: note, name: known?.name ?? name, isStep: false, isFound: isFound)
-            guard let content = attachment.content else { return }
+            let file = URL(filePath: place(target))
+            let same = own.first { $0.name.utf8.elementsEqual(wanted.utf8) }
+            // Killed after it was attached, and before that was noted, it is attached already.
+            let isAttached = try same.map { try $0.content == notes.store.attach(contentsOf: file) } ?? false
+            let attachment = isAttached ? same : try notes.attach(file, to: note, name: wanted, isStep: false, isFound: isFound)
+            try options.step("noting")
+            guard let attachment, let content = attachment.content else { return }
             try database.write { db in try tables.save(content, attachment.name, stamp, target, db) }
             touched.insert(note)
             report.read += 1

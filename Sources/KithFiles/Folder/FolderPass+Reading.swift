@@ -62,6 +62,10 @@ extension FolderPass {
         saved.take(content, hash: hash, stamp: stamp)
         // Without front matter it says nothing of attachments, and its links are read as before.
         if content.id == nil, content.attachments.isEmpty { saved.links = record.links }
+        // If this is killed, the file is read again, and has what is done by then.
+        try attachFiles(content, at: path, to: record.note)
+        try detachFiles(content, at: path, since: basis)
+        try options.step("merge")
         try database.write { [saved, content] db in
             guard let current = try NotesStore.fetch(record.note, db) else { throw FilesError(.notFound, "The note was deleted.") }
             try FolderNote.merge(content, at: path, since: basis, into: current, now, store, db)
@@ -69,8 +73,6 @@ extension FolderPass {
             if let replacement { record.take(replacement.content, hash: replacement.hash, stamp: nil) }
             try tables.save(record, db)
         }
-        try attachFiles(content, at: path, to: record.note)
-        try detachFiles(content, at: path, since: basis)
         if replacement == nil { readers?.forget(record.note) } else { readers?.wasSaved(saved) }
         touched.insert(record.note)
     }
@@ -126,6 +128,7 @@ extension FolderPass {
         let made = try database.write { db in
             try batch.map { file, content in try Self.add(content, file, tag, tables, options, store, asksJournal, db) }
         }
+        var attached: [FolderRecord] = []
         for ((file, content), added) in zip(batch, made) {
             guard let added else {
                 leave(file.path, Self.laterWords, content.id)
@@ -133,9 +136,11 @@ extension FolderPass {
             }
             let isFound = added.isNew && added.record.note == content.id
             try attachFiles(content, at: file.path, to: added.record.note, isFound: isFound)
+            if content.mayHaveFiles { attached.append(added.record) }
             touched.insert(added.record.note)
             if added.isNew { report.added += 1 }
         }
+        if !attached.isEmpty { try database.write { [attached] db in for record in attached { try tables.save(record, db) } } }
     }
 
     static let laterWords =
@@ -181,7 +186,10 @@ extension FolderPass {
         }
         var record = FolderRecord(path: file.path, note: id)
         record.take(content, hash: file.hash, stamp: file.stamp)
-        try tables.save(record, db)
+        var begun = record
+        // Until its files are attached, it is read again.
+        if content.mayHaveFiles { (begun.hash, begun.stamp) = ([], nil) }
+        try tables.save(begun, db)
         return (record, isNew)
     }
 }

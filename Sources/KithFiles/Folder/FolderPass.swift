@@ -155,11 +155,7 @@ struct FolderPass {
     /// - Parameter isOurs: whether Kith has written it, so that no limit matters.
     func content(_ bytes: [UInt8], at path: String, isOurs: Bool = false) throws(FilesError) -> FolderContent {
         var content = try FolderContent(bytes, path: path)
-        content.readLinks(from: path) { name in
-            let outermost = "\(MarkdownExport.attachmentFolder)/\(name)"
-            // As the note has it, a link may mean a file that lies beside this one.
-            return ForeignFile.kind(place("\(RelativePath.folder(of: path))/\(outermost)")) == .missing && isThere(outermost)
-        }
+        content.readLinks { folder, name in isWay(folder, to: name, from: path) }
         if !isOurs { try checkLimits(content) }
         if folder.tagsFolders, let tag = FolderTag.tag(at: path), content.tags.count < NoteLimits.tagsMax {
             content.tags = Array(NoteTags(content.tags + [tag]))

@@ -42,14 +42,12 @@ struct AttachmentLinks {
         Self.replacing(text, names) { folder in folders.contains(folder) ? Self.folder : folder }
     }
 
-    /// Attachments that a text would have if its links said the way from a file to them, of those of which the file is there.
+    /// The attachments of a file whose links say ways of which `isWay` says that they lead to them.
     ///
-    /// - Parameter outward: the way from the file's folder to the outermost one.
-    static func marked(in text: String, _ outward: String, where isThere: (String) -> Bool) -> [MarkdownNote.Attachment] {
+    /// - Parameter isWay: is given a way, up to the last slash, and the name of a file.
+    static func marked(in text: String, where isWay: (_ folder: String, _ name: String) -> Bool) -> [MarkdownNote.Attachment] {
         MarkdownLinks.links(in: text).compactMap { readings in
-            readings.lazy.filter { !$0.isWiki }.compactMap { parts(of: $0.path) }.first {
-                $0.folder == outward + folder && isThere($0.name)
-            }
+            readings.lazy.filter { !$0.isWiki }.compactMap { parts(of: $0.path) }.first { $0.folder != folder && isWay($0.folder, $0.name) }
         }.map { MarkdownNote.Attachment(path: "\(mark)\(mark)\($0.folder)\($0.name)", name: $0.name) }
     }
 

@@ -27,6 +27,20 @@ extension NoteAttachment {
         return bare.isEmpty ? "attachment-\(id.uuidString.lowercased().suffix(8))" : String(bare)
     }
 
+    /// A name that no other file of the note has, if need be with a number. The text names a picture by it, and a browser gives one name to
+    /// all pictures that a person pastes.
+    ///
+    /// - Parameter taken: the names of the others. The name stays if a number would make it too long.
+    package static func freeName(_ name: String, among taken: [String]) -> String {
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+        for number in 1...taken.count + 1 {
+            let numbered = number == 1 ? name : "\(name[..<dot]) (\(number))\(name[dot...])"
+            if numbered.utf8.count > NoteLimits.attachmentNameBytesMax { break }
+            if !taken.contains(where: { $0.utf8.elementsEqual(numbered.utf8) }) { return numbered }
+        }
+        return name
+    }
+
     /// How much of it is here, from 0 to 1.
     public var fractionReceived: Double {
         switch state {

@@ -36,7 +36,7 @@ struct FileRoutes: Sendable {
             defer { try? FileManager.default.removeItem(at: file) }
             try await receive(request, into: file)
             let attachment = try await DiskWork.run {
-                try notes.attach(file, to: id, name: Self.free(name, among: notes.attachments(of: id).map(\.name)))
+                try notes.attach(file, to: id, name: NoteAttachment.freeName(name, among: notes.attachments(of: id).map(\.name)))
             }
             return try Response.json(["id": attachment.id.uuidString.lowercased(), "name": attachment.name])
         }
@@ -47,18 +47,6 @@ struct FileRoutes: Sendable {
             return try Response.json(["detached": id.uuidString.lowercased()])
         }
         router.get("/file/:id") { _, context in try await send(context.noteID()) }
-    }
-
-    /// A name that no other file of the note has, if need be with a number. The text names a picture by it, and a browser gives one name to
-    /// all pictures that a person pastes.
-    static func free(_ name: String, among taken: [String]) -> String {
-        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
-        for number in 1...taken.count + 1 {
-            let numbered = number == 1 ? name : "\(name[..<dot]) (\(number))\(name[dot...])"
-            if numbered.utf8.count > NoteLimits.attachmentNameBytesMax { break }
-            if !taken.contains(where: { $0.utf8.elementsEqual(numbered.utf8) }) { return numbered }
-        }
-        return name
     }
 
     private static let noRoom = NotesError(.diskFull, "The file cannot be kept on this machine: its disk is full, or cannot be written.")

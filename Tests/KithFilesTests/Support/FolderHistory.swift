@@ -20,6 +20,8 @@ final class FolderHistory {
     private(set) var words: Set<String> = []
     /// Two machines that bring one note back at once have its text twice; where nothing is deleted, nothing may stand twice.
     let deletes: Bool
+    /// Whether people attach pictures.
+    private let attaches: Bool
     private let clock = HandClock()
     private var random: SplitMix64
     private var number = 0
@@ -36,11 +38,12 @@ final class FolderHistory {
 
     /// - Parameter opensLong: whether there are editors that have a file open for long. Then no pass is killed: who has read a file is known to
     ///   the process that has watched it alone.
-    init(seed: UInt64, opensLong: Bool = false) throws {
+    init(seed: UInt64, opensLong: Bool = false, attaches: Bool = false) throws {
         let place = try TemporaryFolder()
         self.place = place
         random = SplitMix64(seed: seed)
         deletes = seed % 2 == 0
+        self.attaches = attaches
         let clock = clock
         machines = try ["a", "b"].enumerated().map { index, name in
             try FolderMachine(
@@ -78,6 +81,7 @@ final class FolderHistory {
         // takes back there what others added (docs/files.md, "An editor that has a file open for long").
         try open?.removeAll { try isDeleted($0) || !FileManager.default.fileExists(atPath: $0.path) && !hasFormerName($0) }
         if open != nil, random.chance(25) { return try random.chance(20) ? saveFormer(machine) : editLong(machine) }
+        if attaches, random.chance(15) { return try attach(machine) }
         switch random.below(100) {
         case 0..<8: try make(machine)
         case 8..<26: try save(machine)
@@ -86,8 +90,16 @@ final class FolderHistory {
         case 62..<66: try rename(machine)
         case 66..<68 where deletes: try deleteFile(machine)
         case 68..<86: try pass(machine)
-        default: try machine.pull(machines[machines[0] === machine ? 1 : 0])
+        default: try pull(machine)
         }
+    }
+
+    private func pull(_ machine: FolderMachine) throws {
+        let other = machines[machines[0] === machine ? 1 : 0]
+        try machine.pull(other)
+        if !attaches { return }
+        try machine.notes.bringBackAttachments()
+        try machine.fetch(other)
     }
 
     private static let isTraced = ProcessInfo.processInfo.environment["KITH_TRACE"] != nil
@@ -98,6 +110,11 @@ final class FolderHistory {
         print("\(number) \(machine.folder.path.suffix(8)) at \(clock.milliseconds)")
         for line in (try? open == nil ? everything() : machines.flatMap { try $0.notes.list().map { "\($0)" } }) ?? [] {
             print("   ", line.debugDescription)
+        }
+        for machine in attaches ? machines : [] {
+            for note in (try? machine.notes.list()) ?? [] {
+                print("    \(machine.folder.path.suffix(8)) \(note.id):", (try? machine.notes.attachments(of: note.id).map(\.name)) ?? [])
+            }
         }
         for file in open ?? [] { print("    open:", file.path, file.text.debugDescription) }
     }
@@ -111,8 +128,7 @@ final class FolderHistory {
         }
         for _ in 0..<6 {
             for machine in machines { try machine.sync() }
-            try machines[0].pull(machines[1])
-            try machines[1].pull(machines[0])
+            for machine in machines { try pull(machine) }
         }
     }
 
@@ -137,6 +153,17 @@ final class FolderHistory {
         guard let name = try pick(idleFiles(machine)) else { return }
         try close(name, machine)
         try machine.save(inserting(written(), into: machine.read(name)), as: name, with: random.pick(FolderMachine.Editor.allCases))
+    }
+
+    /// A picture is put among the attachments, and a file links to it.
+    private func attach(_ machine: FolderMachine) throws {
+        guard let name = try pick(idleFiles(machine)) else { return }
+        let picture = "p\(random.below(4)).png"
+        if !FileManager.default.fileExists(atPath: machine.path("attachments/\(picture)")) {
+            try machine.save(picture, as: "attachments/\(picture)")
+        }
+        let link = random.pick(["![](\(RelativePath.outward(from: name))attachments/\(picture))", "![[\(picture)]]"])
+        try machine.save(inserting(written() + " " + link, into: machine.read(name)), as: name)
     }
 
     /// A program that opens a file and takes its time.
@@ -212,6 +239,14 @@ final class FolderHistory {
         }
         // A file that is renamed and written before it has an id is another note.
         if try !deletes && !machine.read(name).hasPrefix("---\nid: ") { return }
+        // Who moves a file has Kith look at its links before.
+        if attaches {
+            finish(machine)
+            quieten(machine)
+            try machine.sync()
+            guard FileManager.default.fileExists(atPath: machine.path(name)), !FileManager.default.fileExists(atPath: machine.path(new))
+            else { return }
+        }
         try close(name, machine)
         try machine.move(name, to: new)
     }
@@ -314,6 +349,24 @@ extension FolderHistory {
                 $0.hasPrefix(NotesFolder.temporaryPrefix)
             }
             #expect(leftovers.isEmpty)
+        }
+    }
+
+    /// Each picture that a text has is one of its note, and the link in the file leads to it.
+    func checkPictures() throws {
+        for machine in machines {
+            for name in try machine.files() {
+                let note = try #require(try machine.note(at: name))
+                let attached = Set(try machine.notes.attachments(of: note).map(\.name))
+                for link in MarkdownLinks.links(in: try machine.read(name)).compactMap(\.first) where link.path.hasSuffix(".png") {
+                    let picture = RelativePath.name(of: link.path)
+                    #expect(attached.contains(picture), "\(name): \(link)")
+                    // Where Kith moves a file itself, somebody may have just written a link from where it was.
+                    if link.isWiki || machines.contains(where: \.folder.tagsFolders) { continue }
+                    let path = RelativePath.resolved(link.path, in: RelativePath.folder(of: name))
+                    #expect(path.map { (try? machine.read($0)) == picture } == true, "\(name): \(link)")
+                }
+            }
         }
     }
 

@@ -85,6 +85,13 @@ final class FolderMachine {
         _ = try notes.store.apply(other.notes.store.delta(since: notes.store.vector()))
     }
 
+    /// Takes over the attachments that are not here.
+    func fetch(_ other: FolderMachine) throws {
+        for id in try notes.store.wantedAttachments() {
+            if let file = try other.notes.store.provenAttachment(id) { _ = try notes.store.attach(contentsOf: file.url) }
+        }
+    }
+
     func path(_ name: String) -> String { "\(folder.path)/\(name)" }
 
     func read(_ name: String) throws -> String { String(decoding: try Data(contentsOf: URL(filePath: path(name))), as: UTF8.self) }
