@@ -164,6 +164,17 @@ struct SetFormTests {
     }
 
     @Test(arguments: [
+        "CREATE TRIGGER a BEFORE INSERT ON other WHEN new.failures IS NULL BEGIN SELECT RAISE(ABORT, 'rollback: it failed (fail)'); END",
+        "CREATE TABLE more (id INTEGER PRIMARY KEY ON CONFLICT IGNORE, rollback_of INTEGER, fail TEXT DEFAULT 'or fail')",
+        "CREATE VIEW failures AS SELECT 'raise(fail' AS \"or fail\", failures AS fail FROM other",
+    ])
+    func `a word in a message or a name is no rule that ends transactions`(rule: String) throws {
+        let store = try Self.store(.queue, "CREATE TABLE other (failures INTEGER); \(rule);")
+        try store.execute(#"INSERT INTO note (id, title, tags) VALUES (?, 't', '["b","a"]')"#, [key(1)])
+        #expect(try Self.tags(store) == [#"["a","b"]"#])
+    }
+
+    @Test(arguments: [
         "SELECT RAISE(ABORT, 'no')", "SELECT RAISE(FAIL, 'no')", "SELECT RAISE(ROLLBACK, 'no')", "SELECT RAISE(IGNORE)",
         "SELECT json_extract(old.title || '{', '$')", "INSERT OR FAIL INTO taken VALUES (1)", "INSERT OR ROLLBACK INTO taken VALUES (1)",
         "INSERT INTO taken VALUES ('a')",

@@ -140,7 +140,9 @@ package final class SchemaGuard: Sendable {
                 }
                 state.names[text(1).asciiLowercased] = text(1)
             }
-            if state.mayRaise, mentions("rollback") || mentions("fail") { state.mayEndTransactions = true }
+            if mentions("rollback") || mentions("fail") {
+                state.mayEndTransactions = state.mayEndTransactions || Self.mayEndTransactions(SQLToken.located(in: select.blob(3)))
+            }
             for byte in select.blob(3) { state.rulesHash = (state.rulesHash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         for table in tables {
@@ -164,6 +166,19 @@ package final class SchemaGuard: Sendable {
         }
         return state
     }
+
+    /// Whether a rule may end the transaction, or leave half a statement: `RAISE(ROLLBACK`, `ON CONFLICT ROLLBACK`, `OR ROLLBACK`, and the
+    /// same with FAIL. What a message or a name says is none.
+    private static func mayEndTransactions(_ tokens: [SQLToken.Located]) -> Bool {
+        tokens.indices.dropFirst().contains { index in
+            let (token, before) = (tokens[index], tokens[index - 1])
+            guard token.isWord, token.token == .name("rollback") || token.token == .name("fail") else { return false }
+            return before.token == .open
+                ? index > 1 && tokens[index - 2].token == .name("raise") : before.isWord && endingWords.contains(before.token)
+        }
+    }
+
+    private static let endingWords: [SQLToken] = [.name("conflict"), .name("or")]
 
     /// A trigger of the app on a tracked table.
     private struct AppTrigger {
