@@ -52,6 +52,22 @@ struct UndoTests {
         try here.expectSound()
     }
 
+    @Test func `an undone insertion leaves a row that another device has inserted alike`() throws {
+        let (here, there) = (try HistoryTests.store(), try HistoryTests.store())
+        let insert = "INSERT INTO item (id, title, tags, n, body) VALUES (?, 'Milk', '[]', 0, '')"
+        let undo = here.store.undo(scope: "editor")
+        try undo.group("Add") { db in for number in 1...2 as ClosedRange<UInt64> { try db.execute(sql: insert, arguments: [key(number)]) } }
+        try there.execute(insert, [key(1)])
+        try here.receive(from: there)
+        let report = try #require(try undo.undo())
+        #expect(report.left == [.init(table: "item", row: HistoryTests.id(1), column: nil, reason: .changedSince, by: .unknown)])
+        try there.receive(from: here)
+        for store in [here, there] {
+            #expect(try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 1)
+            try store.expectSound()
+        }
+    }
+
     @Test func `steps of a text that was NULL in between are taken back and done again`() throws {
         let store = try HistoryTests.store()
         try store.execute("INSERT INTO item (id, title, tags, n, body) VALUES (?, 'Milk', '[]', 1, 'hello')", [key(1)])

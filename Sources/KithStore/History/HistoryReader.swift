@@ -106,8 +106,7 @@ struct HistoryReader {
             device: device(change, entry))
     }
 
-    /// Whether this store is, or was, the replica.
-    func isOwn(_ replica: ReplicaID) -> Bool { authors[replica] == .own }
+    func author(_ replica: ReplicaID) -> Author { authors[replica] }
 
     func device(_ change: JournalChange, _ entry: JournalRecords.Entry) -> Author? {
         if entry.process != nil { return .own }
@@ -117,13 +116,31 @@ struct HistoryReader {
 
     /// Who wrote the value that a column shows; `nil` of what is no register, and if the row is not there.
     func writer(of row: RowKey, column: Int) throws -> Author? {
+        guard case .register(let register)? = try state(of: row)?[column] else { return nil }
+        return register.shown.map { authors[$0.stamp.dot.replica] }
+    }
+
+    /// Somebody else who has written the same into a row that is shown as one of `devices`, at the same time; `nil` if nobody has. A merge
+    /// that shows nothing new is not in the journal.
+    func author(ofSameAs devices: Set<Author>, in row: RowKey) throws -> Author? {
+        for entry in try state(of: row)?.cells ?? [] {
+            guard case .register(let register) = entry.cell, register.writes.count > 1 else { continue }
+            let parts = Dictionary(grouping: register.writes.filter { !$0.stamp.isAdopted }) {
+                devices.contains(authors[$0.stamp.dot.replica])
+            }
+            let same = parts[false]?.first { other in parts[true]?.contains { $0.value == other.value } ?? false }
+            if let same { return authors[same.stamp.dot.replica] }
+        }
+        return nil
+    }
+
+    /// What a row that is shown holds.
+    private func state(of row: RowKey) throws -> RowState? {
         guard let table = ledger.catalog[row.table], let tracked = table.tracked,
             let visible = try UserTable(connection: ledger.connection, table: table, tracked: tracked).find(row.id),
-            let stored = try ledger.storedRow(row.table, row: visible.row),
-            case .register(let register)? = try stored.state(
-                tracked, values: visible.values, elements: { try SetText.elements(of: $0, ledger.connection) })[column]
+            let stored = try ledger.storedRow(row.table, row: visible.row)
         else { return nil }
-        return register.shown.map { authors[$0.stamp.dot.replica] }
+        return try stored.state(tracked, values: visible.values) { try SetText.elements(of: $0, ledger.connection) }
     }
 }
 

@@ -11,6 +11,8 @@ struct Reversion {
     let state: WriterState
     let store: SyncedDatabase
     let reader: HistoryReader
+    /// Whose changes are taken back.
+    let devices: Set<Author>
     /// Whether a later change of a row that is about to go belongs to what is taken back.
     let isOwn: (JournalRecords.Entry, JournalChange) -> Bool
     private(set) var report: UndoReport
@@ -26,13 +28,13 @@ struct Reversion {
     private var current: Int64 = 0
 
     init(
-        _ db: Database, _ state: WriterState, _ store: SyncedDatabase, title: String?,
+        _ db: Database, _ state: WriterState, _ store: SyncedDatabase, title: String?, of devices: Set<Author>,
         isOwn: @escaping (JournalRecords.Entry, JournalChange) -> Bool
     ) throws {
         self.db = db
         self.state = state
         self.store = store
-        self.isOwn = isOwn
+        (self.devices, self.isOwn) = (devices, isOwn)
         reader = try HistoryReader(state.ledger)
         report = UndoReport(title: title)
     }
@@ -142,9 +144,7 @@ struct Reversion {
             count = rows.count
             for change in changes where try !refersToRowsThere(change, or: rows) { rows.remove(change.row) }
         } while rows.count < count
-        let isDone = try atOnce { reversion in
-            try changes.allSatisfy { try !rows.contains($0.row) || reversion.restore($0) == nil }
-        }
+        let isDone = try atOnce { reversion in try changes.allSatisfy { try !rows.contains($0.row) || reversion.restore($0) == nil } }
         return isDone ? rows : []
     }
 
@@ -210,12 +210,14 @@ struct Reversion {
         }
     }
 
+    private func isForeign(_ dot: Dot) -> Bool { !devices.contains(reader.author(dot.replica)) }
+
     private func foreignColumns(of row: RowKey) throws -> Set<Int> {
         guard let hidden = try state.ledger.hiddenRow(row.table, row.id) else { return [] }
         return Set(
             hidden.state.cells.filter { entry in
-                guard case .register(let register) = entry.cell else { return entry.cell.dots.contains { !reader.isOwn($0.replica) } }
-                return register.shown.map { !reader.isOwn($0.stamp.dot.replica) } ?? false
+                guard case .register(let register) = entry.cell else { return entry.cell.dots.contains { isForeign($0) } }
+                return register.shown.map { isForeign($0.stamp.dot) } ?? false
             }.map(\.column))
     }
 
@@ -232,8 +234,7 @@ struct Reversion {
     private func insert(_ change: JournalChange, _ user: UserTable) throws -> String? {
         var values = [ColumnValue?](repeating: nil, count: user.tracked.columns.count)
         for (number, content) in change.columns {
-            guard let place = user.tracked.columns.firstIndex(of: number), case .values(let old, _) = content else { continue }
-            values[place] = old
+            if let place = user.tracked.columns.firstIndex(of: number), case .values(let old, _) = content { values[place] = old }
         }
         do {
             try attempt { _ = try user.insert(change.row.id, values) }
@@ -251,22 +252,22 @@ struct Reversion {
             leave(change.row, nil, .changedSince, by: reader.device(other, entry))
             return true
         }
+        if let other = try reader.author(ofSameAs: devices, in: change.row) {
+            leave(change.row, nil, .changedSince, by: other)
+            return true
+        }
         var isReferredTo = false
         for reference in user.tracked.referrers {
             for child in try rows(reference, to: change.row.id) where child != change.row {
-                if inserted.contains(child) {
-                    isReferredTo = true
-                    continue
-                }
+                isReferredTo = isReferredTo || inserted.contains(child)
+                if inserted.contains(child) { continue }
                 leave(change.row, nil, .isReferredTo, by: try lastAuthor(of: child, column: nil, after: number))
                 return true
             }
         }
         if isReferredTo { return false }
         do {
-            try attempt {
-                try user.delete(found.row, id: change.row.id)
-            }
+            try attempt { try user.delete(found.row, id: change.row.id) }
             note(change.row, user.tracked.sqlName)
         } catch let error as StoreError where error.code == .valueRejected {
             leave(change.row, nil, .refused(error.message), by: nil)

@@ -135,7 +135,9 @@ public struct UndoList: Sendable {
         journal.label[keyPath: role] = entry.number
         let records = JournalRecords(ledger: state.ledger)
         try records.beginReversion(journal, process: state.capture.processName, nowMilliseconds: state.clock.wallClockMilliseconds)
-        var reversion = try Reversion(db, state, store, title: entry.label.title) { [scope] later, _ in later.label.scope == scope }
+        var reversion = try Reversion(db, state, store, title: entry.label.title, of: [.own]) { [scope] later, _ in
+            later.label.scope == scope
+        }
         try reversion.takeBack(entry.number, try records.changes(of: entry.number))
         return try reversion.finish()
     }
@@ -181,7 +183,7 @@ extension SyncedDatabase {
         let isOfDevice = { (entry: JournalRecords.Entry, change: JournalChange) in
             reader.device(change, entry).map(devices.contains) ?? false
         }
-        var reversion = try Reversion(db, state, self, title: nil, isOwn: isOfDevice)
+        var reversion = try Reversion(db, state, self, title: nil, of: devices, isOwn: isOfDevice)
         var (left, before) = (10_000, Int64.max)
         // The device's may stand behind many of others.
         while left > 0 {
