@@ -64,6 +64,25 @@ struct ResolveTests {
         }
     }
 
+    @Test func `whoever saves a value made from an alternative has seen that one, and leaves the value that was shown`() throws {
+        let (first, second) = (try TestStore(), try TestStore())
+        try first.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])
+        try second.receive(from: first)
+        try first.execute("UPDATE note SET title = 'one'")
+        try second.execute("UPDATE note SET title = 'two'")
+        try first.receive(from: second)
+        try second.receive(from: first)
+        let shown = try #require(try first.row(rowID(1))?["title"] as String?)
+        let other = shown == "one" ? "two" : "one"
+        try Self.save(first, "three", base: other)
+        try second.receive(from: first)
+        for store in [first, second] {
+            #expect(try store.row(rowID(1))?["title"] == "three")
+            #expect(try store.store.alternatives(table: "note", id: rowID(1)).map(\.value) == [.text(shown)])
+            try store.expectSound()
+        }
+    }
+
     @Test func `a value that was made without having seen another one leaves both to choose from, on every device`() throws {
         let (first, second) = (try TestStore(), try TestStore())
         try first.execute("INSERT INTO note (id, title) VALUES (?, 'a')", [key(1)])

@@ -113,7 +113,7 @@ extension RegisterState {
         if shown == base || writes.contains(where: { $0.stamp.dot == stamp.dot }) {
             state.set(value, stamp: stamp)
         } else {
-            state.add(Write(stamp: stamp, value: value))
+            state.add(Write(stamp: stamp, value: value), replacing: base)
             state.keepAlternatives(SyncedDatabase.alternativesMax)
         }
         return state

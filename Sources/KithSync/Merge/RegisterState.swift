@@ -152,8 +152,9 @@ package struct RegisterState: Hashable, Sendable {
     /// Whether it has one write at most, and that one was written and not found: to save it needs no look at values.
     package var isSingleWrite: Bool { writes.count <= 1 && writes.first?.stamp.isAdopted != true }
 
-    /// Adds a write that is concurrent to all others. One commit has one write: of two, the first stays.
-    package mutating func add(_ write: Write) {
+    /// Adds a write that is concurrent to all others, but for those of the value `base`. One commit has one write: of two, the first stays.
+    package mutating func add(_ write: Write, replacing base: ColumnValue? = nil) {
+        if let base { remove(shown: write.stamp.dot, base) { $0.value == base } }
         if !writes.contains(where: { $0.stamp.dot == write.stamp.dot }) { insert(write) }
         dropReplaced()
     }
