@@ -12,6 +12,7 @@ package final class DatabaseConnection {
     private var passingStatements: [String: PreparedStatement] = [:]
     /// The texts of these, oldest first.
     private var passingTexts: [String] = []
+    private var keepsStatements = true
     /// Statements of which there are as many as combinations of columns, which peers choose.
     static let passingStatementsMax = 64
     /// Changed by ``writing(as:_:)`` and what belongs to it only. Not looked at for overlaps, as in ``Capture``.
@@ -49,7 +50,7 @@ package final class DatabaseConnection {
             return known
         }
         let statement = try prepare(sql)
-        statements[sql] = statement
+        if keepsStatements { statements[sql] = statement }
         return statement
     }
 
@@ -60,6 +61,7 @@ package final class DatabaseConnection {
             return known
         }
         let statement = try prepare(sql)
+        guard keepsStatements else { return statement }
         if passingTexts.count >= Self.passingStatementsMax { passingStatements[passingTexts.removeFirst()] = nil }
         passingTexts.append(sql)
         passingStatements[sql] = statement
@@ -111,7 +113,10 @@ package final class DatabaseConnection {
     package var isWriting: Bool { sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE }
 
     /// Lets go of all statements, as must happen before the connection is closed.
-    package func finalizeStatements() {
+    ///
+    /// - Parameter isLast: whether none is kept from now on: a transaction that is still open may need some.
+    package func finalizeStatements(isLast: Bool = false) {
+        if isLast { keepsStatements = false }
         for statement in statements.values { statement.finalize() }
         for statement in passingStatements.values { statement.finalize() }
         statements.removeAll()

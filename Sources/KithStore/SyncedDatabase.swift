@@ -132,7 +132,7 @@ public final class SyncedDatabase: Sendable {
             let claim = try? writer.state.claim()
             Functions.remove(from: writer.state.ledger.connection.handle)
             let isSafe = (try? writer.state.ledger.connection.isSynchronizing()) == true && !isInDoubt
-            writer.state.ledger.connection.finalizeStatements()
+            writer.state.ledger.connection.finalizeStatements(isLast: true)
             presence?.leave(isSafe ? claim : nil)
         }
         live.close()

@@ -51,6 +51,23 @@ struct LateUseTests {
         try again.close()
     }
 
+    @Test(arguments: [true, false]) func `a store that is closed amid a transaction lets the database be closed`(commits: Bool) throws {
+        let folder = try TemporaryFolder()
+        let (pool, store) = try Self.open(folder)
+        try pool.writeWithoutTransaction { db in
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO item VALUES (?, 'one')", arguments: [key(1)])
+                store.close()
+                return commits ? .commit : .rollback
+            }
+        }
+        #expect(throws: Never.self) { try pool.close() }
+        let (again, second) = try Self.open(folder)
+        #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == (commits ? 1 : 0))
+        second.close()
+        try again.close()
+    }
+
     @Test func `a second call of close waits for the first one, and the database can be closed after each`() throws {
         let folder = try TemporaryFolder()
         let (pool, store) = try Self.open(folder)
