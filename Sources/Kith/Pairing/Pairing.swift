@@ -39,6 +39,8 @@ public actor Pairing {
     private var trustedAlone: (device: TrustedDevice, failure: PairingFailure)?
     /// Devices that a person said no to, or that do not know the token.
     private var refused: Set<DeviceID> = []
+    /// Those at which a person said no.
+    private var refusing: Set<DeviceID> = []
 
     /// Connections that are told why they are closed, at once.
     static let leavingMax = 16
@@ -145,7 +147,12 @@ public actor Pairing {
     private func turnAway(_ attempt: PairingAttempt, _ code: PairingFailure.Code) async {
         guard leaving < Self.leavingMax else { return attempt.connection.abort(reason: "too many come at once") }
         leaving += 1
-        await attempt.turnAway(code)
+        // Who has dialled says nothing: the other side would take a first word for the beginning of an attempt, and its end for a guess.
+        if attempt.connection.isInitiator {
+            await attempt.connection.close(reason: "no attempt is wanted")
+        } else {
+            await attempt.turnAway(code)
+        }
         leaving -= 1
     }
 
@@ -205,7 +212,10 @@ public actor Pairing {
     }
 
     private func failed(_ failure: PairingFailure, _ connection: Connection) {
-        if failure.code != .replaced {
+        if failure.code == .refused, failure.isFromPeer { refusing.insert(connection.peer) }
+        // Whose person has said no turns this device away from then on, which is nothing new.
+        let isKnown = refusing.contains(connection.peer) && [.busy, .connectionLost].contains(failure.code)
+        if failure.code != .replaced, !isKnown {
             report(.failed(failure, failures: window.failures, failuresMax: PairingWindow.failuresMax))
         }
         if failure.code == .otherHousehold || configuration.address != nil && connection.isInitiator && failure.code.isFinal {
