@@ -208,7 +208,7 @@ actor Network {
     /// Where this device is announced and is not: another machine, or its own announcement from before its address changed.
     private var ownPlaces: [PeerAddress] {
         guard let links else { return [] }
-        return announcements.own(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds).filter { !links.carries($0.host) }
+        return announcements.own(wallClockMilliseconds: MonotonicClock.wallClockMilliseconds).filter { !links.has($0.host) }
     }
 
     /// Lets the status say which keys two machines use, as far as is known now.

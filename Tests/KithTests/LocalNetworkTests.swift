@@ -16,6 +16,9 @@ import Testing
     @Test func `what a working link has is carried`() {
         for address in ["10.77.0.1", "::ffff:10.77.0.1", "fe80::1%eth0", "fe80::1", "127.0.0.1"] { #expect(network.carries(address)) }
         for address in ["192.168.1.7", "10.77.0.2", "::ffff:10.77.0.2", ""] { #expect(!network.carries(address)) }
+        // What is on a link without a cable is this machine, too, and not another one with its key.
+        for address in ["10.77.0.1", "192.168.1.7", "::ffff:192.168.1.7", "fe80::1"] { #expect(network.has(address)) }
+        #expect(!network.has("10.77.0.2"))
         #expect(network.addresses == ["10.77.0.1", "fe80::1%eth0"])
         #expect(network.cutLinks == ["wlan0"])
     }

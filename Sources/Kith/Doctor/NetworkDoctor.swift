@@ -51,14 +51,14 @@ public struct NetworkDoctor: Sendable {
         let devices = trust.devices
         let secrets = trust.standing == .member ? trust.household?.secrets ?? [] : []
         book.trust(devices.map(\.id), own: key.id, secrets: secrets)
-        if usesDiscovery { await listen(&seen, &book, own: node?.port) }
+        if usesDiscovery { await listen(&seen, &book, network, own: node?.port) }
         let now = MonotonicClock.wallClockMilliseconds
         let targets = book.targets(wallClockMilliseconds: now)
         let names = DeviceNames(devices)
         seen.wrongClocks = book.wrongClocks(wallClockMilliseconds: now).map { clock in
             Observations.WrongClock(name: clock.device.map { names[$0] }, address: clock.address, hoursAhead: clock.hoursAhead)
         }
-        let places = book.own(wallClockMilliseconds: now).filter { !network.carries($0.host) }
+        let places = book.own(wallClockMilliseconds: now).filter { !network.has($0.host) }
         seen.twin = await twin(at: places)
         let memory = AddressMemory(in: trust.file.deletingLastPathComponent(), logger: Self.silent)
         for device in devices {
@@ -88,7 +88,9 @@ public struct NetworkDoctor: Sendable {
 
     // MARK: mDNS
 
-    private func listen(_ seen: inout Observations, _ book: inout AnnouncementBook, own port: Int?) async {
+    private func listen(
+        _ seen: inout Observations, _ book: inout AnnouncementBook, _ network: LocalNetwork, own port: Int?
+    ) async {
         let discovery = Discovery(logger: Self.silent)
         let running = Task { await discovery.run() }
         let timer = Task {
@@ -100,7 +102,7 @@ public struct NetworkDoctor: Sendable {
         for await event in discovery.events {
             switch event {
             case .appeared(let announcement), .changed(let announcement):
-                let isOwn = Int(announcement.port) == port && announcement.addresses.contains { seen.addresses.contains($0.description) }
+                let isOwn = Int(announcement.port) == port && announcement.addresses.contains { network.has($0.description) }
                 if isOwn {
                     seen.isOwnAnnouncementHeard = true
                     others.remove(announcement.name)

@@ -36,6 +36,12 @@ package struct LocalNetwork: Hashable, Sendable {
         return links.contains { $0.isConnected && $0.addresses.contains { Self.plain($0) == address } }
     }
 
+    /// Whether `address` is one of this machine, also on a link that leads nowhere now.
+    func has(_ address: String) -> Bool {
+        let address = Self.plain(address)
+        return links.contains { $0.addresses.contains { Self.plain($0) == address } }
+    }
+
     /// Without what says on which link it holds, and as IPv4 where it is that within IPv6 (RFC 4291, 2.5.5.2).
     private static func plain(_ address: String) -> Substring {
         let bare = address.prefix { $0 != "%" }
