@@ -43,6 +43,15 @@ struct SchemaCheckCommandTests {
         #expect(try bytes == before)
     }
 
+    @Test func `the file of Kith's own notes is left as it is`() throws {
+        try home.kith("note", "add", "One")
+        for options: [String] in [[], ["--table", "note_search_key", "--migrate"]] {
+            expectFailure(try home.kith(["check", home.store.path] + options), 65, "Kith's own notes")
+        }
+        #expect(try home.kith("note", "search", "One").output.contains("One"))
+        expectFailure(try KithHome().kith("doctor", "--size"), 66, "no notes")
+    }
+
     @Test func `with new ids and the SQL, everything is ready`() throws {
         let sql = try home.kith("check", file, "--sql", "--key", "journal.day").output
         let database = try DatabaseQueue(path: file)

@@ -82,7 +82,12 @@ struct CheckCommand: ParsableCommand {
 
     // MARK: Declarations
 
+    private static let tablesOfNotes = ["note", "attachment", "note_search_state"]
+
     private func declarations(_ tables: [String: [String]]) throws -> [TrackedTable] {
+        if Self.tablesOfNotes.allSatisfy(tables.keys.contains) {
+            throw CommandFailure(.data, "\(file) is a file of Kith's own notes, whose tables synchronise as they are. Nothing was changed.")
+        }
         let names = table.isEmpty ? tables.keys.sorted() : table
         for (option, columns) in [("--set", set), ("--counter", counter), ("--text", text), ("--key", key)] {
             for name in columns where !names.contains(where: { tables[$0]?.contains(Self.column(name, of: $0) ?? "") == true }) {

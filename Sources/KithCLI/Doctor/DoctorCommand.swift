@@ -28,7 +28,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         if size {
-            let report = SizeReport(try options.withNotes(onlyReading: true) { try $0.store.size() }, options.deviceNames())
+            let report = SizeReport(
+                try options.withNotes(needingNotes: true, onlyReading: true) { try $0.store.size() }, options.deviceNames())
             if options.json { return try Console.output.write(json: report) }
             return try report.write(to: .output)
         }
