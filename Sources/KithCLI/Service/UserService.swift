@@ -32,7 +32,7 @@ struct UserService {
     func install(program: String, arguments: [String]) throws(CommandFailure) {
         try checkForSystemctl()
         // Nothing is left behind where there is no systemd to start it.
-        try systemctl("daemon-reload")
+        try systemctl("daemon-reload", otherwise: "Without a login session there is no systemd of yours to ask.")
         let text = Self.unit(program: program, arguments: arguments, environment: environment)
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -40,10 +40,13 @@ struct UserService {
         } catch {
             throw CommandFailure(.cannotCreate, "\(unit.path) cannot be written. Check the permissions of its folder.")
         }
-        try systemctl("daemon-reload")
-        try systemctl("enable", Self.name)
+        let written = "The service stays in \(unit.path); kith up --uninstall removes it."
+        try systemctl("daemon-reload", otherwise: written)
+        try systemctl("enable", Self.name, otherwise: written)
         // Another version of it may be running.
-        try systemctl("restart", Self.name)
+        try systemctl(
+            "restart", Self.name,
+            otherwise: "It is started at the next login. If `kith up` runs elsewhere, end that, and run this again. \(written)")
     }
 
     /// Stops it and removes the unit; the notes stay.
@@ -51,13 +54,14 @@ struct UserService {
     func uninstall() throws(CommandFailure) -> Bool {
         guard FileManager.default.fileExists(atPath: unit.path) else { return false }
         try checkForSystemctl()
-        try systemctl("disable", "--now", Self.name)
+        let session = "Without a login session there is no systemd of yours to ask."
+        try systemctl("disable", "--now", Self.name, otherwise: session)
         do {
             try FileManager.default.removeItem(at: unit)
         } catch {
             throw CommandFailure(.cannotCreate, "\(unit.path) cannot be removed. Check the permissions of its folder.")
         }
-        try systemctl("daemon-reload")
+        try systemctl("daemon-reload", otherwise: session)
         return true
     }
 
@@ -91,7 +95,8 @@ struct UserService {
         }
     }
 
-    private func systemctl(_ arguments: String...) throws(CommandFailure) {
+    /// - Parameter words: what to know if it fails.
+    private func systemctl(_ arguments: String..., otherwise words: String) throws(CommandFailure) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["systemctl", "--user"] + arguments
@@ -105,8 +110,7 @@ struct UserService {
         }
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw CommandFailure(
-                .unavailable, "`\(line)` failed; what it said is above. Without a login session there is no systemd of yours to ask.")
+            throw CommandFailure(.unavailable, "`\(line)` failed; what it said is above. \(words)")
         }
     }
 }

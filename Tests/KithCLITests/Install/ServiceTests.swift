@@ -79,6 +79,10 @@ struct ServiceTests {
         expectFailure(try home.kith("up", "--install", environment: fakeSystemctl("exit 1")), 69, "daemon-reload")
         #expect(!FileManager.default.fileExists(atPath: unit.path))
         #expect(try home.kith("up", "--install", "--uninstall").status == 64)
+        let stopped = try home.kith("up", "--install", environment: fakeSystemctl("[ \"$2\" != restart ]"))
+        expectFailure(stopped, 69, "started at the next login")
+        #expect(stopped.error.contains("--uninstall") && !stopped.error.contains("login session"), "\(stopped.error)")
+        #expect(FileManager.default.fileExists(atPath: unit.path))
     }
 
     @Test(
