@@ -74,7 +74,8 @@ struct ArchiveTests {
         "an archive of a folder has the notes of the folder, and those that earlier versions made of it",
         arguments: ["tar czf all.tgz vault", "tar czf all.tgz -C vault ."])
     func outerFolder(pack: String) throws {
-        let folder = "mkdir -p vault/work && printf text > vault/Note.md && printf other > vault/work/Plan.md && "
+        let folder =
+            "mkdir -p vault/work && printf text > vault/Note.md && printf other > vault/work/Plan.md && touch vault/x.csv && "
         try desk.folder.shell(folder + pack)
         let earlier = UUID.derived(from: ["kith import 1", "vault/Note.md", "Note", "text"], milliseconds: nil)
         for (first, second) in [("all.tgz", "vault"), ("vault", "all.tgz")] {
@@ -82,6 +83,7 @@ struct ArchiveTests {
             #expect(try NoteImport.run(self.desk.folder.path(first), into: desk.notes).added == 2)
             let report = try NoteImport.run(self.desk.folder.path(second), into: desk.notes)
             #expect(report.added == 0 && report.present == 2, "\(first): \(report)")
+            #expect(report.remarks.map(\.origin) == [self.desk.folder.path(second)])
         }
         guard pack.hasSuffix("vault") else { return }
         _ = try desk.notes.add(once: earlier, title: "Note", body: "text")

@@ -62,7 +62,8 @@ extension NoteImport {
             try ImportFormat.recognise(path) == .markdown, try ImportFormat.recognise(inner) == .markdown
         {
             var folder = try MarkdownFolder(inner, outer: names[0])
-            return try folder.read(into: self)
+            try folder.read(into: self)
+            return report.name(path, insteadOf: inner)
         }
         try read(path)
     }
