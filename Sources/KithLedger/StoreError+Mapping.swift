@@ -77,7 +77,7 @@ extension StoreError {
             )
         case SQLITE_NOTADB:
             (.notAStore, "The file is not an SQLite database. (\(detail))")
-        case SQLITE_CORRUPT:
+        case let code where code == SQLITE_CORRUPT || code == SQLITE_ERROR && detail.contains(SQLiteError.unknownFormat):
             (.corrupt, "The database file is damaged. Keep a copy, and restore it or let peers refill a new one. (\(detail))")
         default:
             (.failed, detail)

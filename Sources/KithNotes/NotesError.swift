@@ -125,7 +125,7 @@ extension NotesError {
         switch error.extendedResultCode == .SQLITE_IOERR_SHMSIZE ? .SQLITE_FULL : error.resultCode {
         case .SQLITE_NOTADB:
             self.init(.notAStore, Self.noDatabase, details: details)
-        case .SQLITE_CORRUPT:
+        case let code where code == .SQLITE_CORRUPT || code == .SQLITE_ERROR && error.message == "unsupported file format":
             self.init(.corrupt, "The notes' file is damaged (\(detail)). \(Self.recovery)", details: details)
         case .SQLITE_CANTOPEN:
             self.init(

@@ -17,7 +17,13 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the file is damaged.
-    package var isDamage: Bool { code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB }
+    package var isDamage: Bool {
+        code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB || code == SQLITE_ERROR && message == Self.unknownFormat
+    }
+
+    /// What SQLite says, without a code of its own, of a file whose beginning names a format that no version has
+    /// (sqlite.org/fileformat.html, 1.3.9).
+    package static let unknownFormat = "unsupported file format"
 
     /// Whether the row broke a constraint of the user's table.
     package var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT || code & 0xff == SQLITE_MISMATCH }

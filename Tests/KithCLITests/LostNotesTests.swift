@@ -67,6 +67,16 @@ struct LostNotesTests {
         #expect(FileManager.default.contents(atPath: letter)?.isEmpty == false)
     }
 
+    @Test func `a file whose beginning names an unknown format is damaged, and a backup takes its place`() throws {
+        try home.shell("\"$KITH\" backup b && printf '\\0\\0\\0\\11' | dd of=\(home.store.path) bs=1 seek=44 conv=notrunc 2>/dev/null")
+        for command in ["verify", "note list"] {
+            expectFailure(try home.shell("\"$KITH\" \(command)"), 65, "kith recover")
+        }
+        let recovered = try home.kith("recover", "--restore", home.path("b"))
+        #expect(recovered.status == 0, "\(recovered)")
+        #expect(try home.kith("verify").status == 0)
+    }
+
     @Test func `a file that is damaged where no list looks is known by verify, and a backup takes its place`() throws {
         for command in ["recover", "recover --refill", "recover --restore b"] {
             #expect(try home.shell("\"$KITH\" \(command)").status == (command == "recover" ? 0 : 64))

@@ -9,7 +9,9 @@ struct PageTextTests {
     @Test func `a file gets a name that no other one of the note has`() {
         #expect(NoteAttachment.freeName("image.png", among: []) == "image.png" && NoteAttachment.freeName("a", among: ["b"]) == "a")
         #expect(NoteAttachment.freeName("image.png", among: ["image.png", "image (2).png"]) == "image (3).png")
-        #expect(NoteAttachment.freeName(".png", among: [".png"]) == ".png (2)" && NoteAttachment.freeName("a.b.c", among: ["a.b.c"]) == "a.b (2).c")
+        #expect(
+            NoteAttachment.freeName(".png", among: [".png"]) == ".png (2)"
+                && NoteAttachment.freeName("a.b.c", among: ["a.b.c"]) == "a.b (2).c")
         let long = String(repeating: "n", count: 255)
         #expect(NoteAttachment.freeName(long, among: [long]) == long)
     }

@@ -109,6 +109,7 @@ extension SyncedAppError.Code {
             case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: .readOnly
             case .SQLITE_CORRUPT: .corrupt
             case .SQLITE_NOTADB: .notAStore
+            case .SQLITE_ERROR where error.message == "unsupported file format": .corrupt
             default: .failed
             }
     }
