@@ -61,6 +61,12 @@ struct UndoTests {
         try here.receive(from: there)
         let report = try #require(try undo.undo())
         #expect(report.left == [.init(table: "item", row: HistoryTests.id(1), column: nil, reason: .changedSince, by: .unknown)])
+        // Its deletion is done again all the same.
+        try undo.group("Remove") { try $0.execute(sql: "DELETE FROM item") }
+        for isUndo in [true, false, true] {
+            #expect(try (isUndo ? undo.undo() : undo.redo())?.isWhole == true)
+            #expect(try here.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == (isUndo ? 1 : 0))
+        }
         try there.receive(from: here)
         for store in [here, there] {
             #expect(try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 1)

@@ -120,8 +120,8 @@ struct HistoryReader {
         return register.shown.map { authors[$0.stamp.dot.replica] }
     }
 
-    /// Somebody else who has written the same into a row that is shown as one of `devices`, at the same time; `nil` if nobody has. A merge
-    /// that shows nothing new is not in the journal.
+    /// The author beside `devices` who wrote the same value into a row that is shown as one of these did, without having seen it; `nil` if
+    /// there is none. A merge that shows nothing new is not in the journal.
     func author(ofSameAs devices: Set<Author>, in row: RowKey) throws -> Author? {
         for entry in try state(of: row)?.cells ?? [] {
             guard case .register(let register) = entry.cell, register.writes.count > 1 else { continue }

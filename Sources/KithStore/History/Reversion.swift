@@ -252,7 +252,9 @@ struct Reversion {
             leave(change.row, nil, .changedSince, by: reader.device(other, entry))
             return true
         }
-        if let other = try reader.author(ofSameAs: devices, in: change.row) {
+        // A row that was there before only goes again.
+        let isNew = try records.changes(of: change.row, after: 0, before: number, max: 1).isEmpty
+        if isNew, let other = try reader.author(ofSameAs: devices, in: change.row) {
             leave(change.row, nil, .changedSince, by: other)
             return true
         }
