@@ -39,7 +39,7 @@ public actor Pairing {
     private var trustedAlone: (device: TrustedDevice, failure: PairingFailure)?
     /// Devices that a person said no to, or that do not know the token.
     private var refused: Set<DeviceID> = []
-    /// Those at which a person said no.
+    /// Devices at which a person said no to this one.
     private var refusing: Set<DeviceID> = []
 
     /// Connections that are told why they are closed, at once.
@@ -147,7 +147,7 @@ public actor Pairing {
     private func turnAway(_ attempt: PairingAttempt, _ code: PairingFailure.Code) async {
         guard leaving < Self.leavingMax else { return attempt.connection.abort(reason: "too many come at once") }
         leaving += 1
-        // Who has dialled says nothing: the other side would take a first word for the beginning of an attempt, and its end for a guess.
+        // A device that has dialled says nothing: the other side would take its first word for an attempt, and the end for a guess.
         if attempt.connection.isInitiator {
             await attempt.connection.close(reason: "no attempt is wanted")
         } else {
@@ -206,16 +206,18 @@ public actor Pairing {
             } else {
                 decided.yield(.trustedAlone(device, failure))
             }
-        case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, connection)
-        case (.paired, nil): failed(PairingFailure(.unspecified), connection)
+        case (.failed(let failure), _), (.trustedAlone(let failure), nil): failed(failure, connection, isGuess: result.isGuess)
+        case (.paired, nil): failed(PairingFailure(.unspecified), connection, isGuess: result.isGuess)
         }
     }
 
-    private func failed(_ failure: PairingFailure, _ connection: Connection) {
+    private func failed(_ failure: PairingFailure, _ connection: Connection, isGuess: Bool) {
         if failure.code == .refused, failure.isFromPeer { refusing.insert(connection.peer) }
-        // Whose person has said no turns this device away from then on, which is nothing new.
-        let isKnown = refusing.contains(connection.peer) && [.busy, .connectionLost].contains(failure.code)
-        if failure.code != .replaced, !isKnown {
+        // A device at which a person said no turns this one away from then on, which is nothing new.
+        let isKnown = refusing.contains(connection.peer) && failure.code == .busy
+        // A device that dialled, and wants no attempt with this one, closes the connection before it says anything.
+        let isUnbegun = !connection.isInitiator && !isGuess && failure.code == .connectionLost
+        if failure.code != .replaced, !isKnown, !isUnbegun {
             report(.failed(failure, failures: window.failures, failuresMax: PairingWindow.failuresMax))
         }
         if failure.code == .otherHousehold || configuration.address != nil && connection.isInitiator && failure.code.isFinal {
