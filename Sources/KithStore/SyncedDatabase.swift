@@ -115,8 +115,8 @@ public final class SyncedDatabase: Sendable {
         try retryRefusedRows()
     }
 
-    /// Lets go of the database, which may then be closed, whoever calls this first. The tables stay tracked: without a store, writing them
-    /// fails.
+    /// Lets go of the database. Once a call returns, the database may be closed, also if another thread has called this before. The tables
+    /// stay tracked: without a store, writing them fails.
     public func close() {
         if hasLetGo.load(ordering: .acquiring) { return }
         isClosed.store(true, ordering: .releasing)

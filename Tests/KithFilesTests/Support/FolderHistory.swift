@@ -361,7 +361,7 @@ extension FolderHistory {
                 for link in MarkdownLinks.links(in: try machine.read(name)).compactMap(\.first) where link.path.hasSuffix(".png") {
                     let picture = RelativePath.name(of: link.path)
                     #expect(attached.contains(picture), "\(name): \(link)")
-                    // Where Kith moves a file itself, somebody may have just written a link from where it was.
+                    // If Kith moves a file, a program may have just written a link from where the file was.
                     if link.isWiki || machines.contains(where: \.folder.tagsFolders) { continue }
                     let path = RelativePath.resolved(link.path, in: RelativePath.folder(of: name))
                     #expect(path.map { (try? machine.read($0)) == picture } == true, "\(name): \(link)")
